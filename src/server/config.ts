@@ -1,0 +1,130 @@
+// What the name server is asked to do, as plain data: a Corefile and the command line both end here.
+// One block is one CoreDNS server block; names are absolute, lower case, with the final dot.
+
+export interface ServerConfig {
+  readonly blocks: readonly ServerBlock[]
+}
+
+export interface ServerBlock {
+  /** Where the block comes from, for messages: `Corefile:4`. */
+  readonly at: string
+  /** Names this block is responsible for; the longest match among blocks on one address wins. */
+  readonly zones: readonly string[]
+  readonly port: number
+  /** Addresses or interface names to bind; empty means every address, IPv4 and IPv6. */
+  readonly bind: readonly string[]
+  readonly root: string | undefined
+  readonly files: readonly FileConfig[]
+  readonly autos: readonly AutoConfig[]
+  readonly forwards: readonly ForwardConfig[]
+  readonly alternates: readonly AlternateConfig[]
+  readonly cache: CacheConfig | undefined
+  /** Rotate A and AAAA sets. On unless `loadbalance` is switched off. */
+  readonly loadbalance: boolean
+  readonly nsid: string | undefined
+  /** Upper limit for UDP answers, RFC 6891; 1232 by default. */
+  readonly udpBytes: number
+  /** RFC 8482: answer ANY with one HINFO. On by default: large ANY answers only serve amplification. */
+  readonly minimalAny: boolean
+  readonly log: readonly LogConfig[]
+  readonly errors: boolean
+  readonly health: HttpAddress | undefined
+  readonly lameduckMs: number
+  readonly ready: HttpAddress | undefined
+  readonly prometheus: HttpAddress | undefined
+  /** Re-read the Corefile when its content changes; 0 = never. */
+  readonly reloadMs: number
+  readonly loop: boolean
+}
+
+export interface HttpAddress {
+  /** Empty: every address. */
+  readonly host: string
+  readonly port: number
+}
+
+/** `file DBFILE [ZONES...]` */
+export interface FileConfig {
+  readonly path: string
+  readonly zones: readonly string[]
+  /** Safety-net interval; changes are noticed at once by inotify. 0 = never look again. */
+  readonly reloadMs: number
+  /** Names for which NXDOMAIN goes on to the next step; `.` for all. */
+  readonly fallthrough: readonly string[]
+}
+
+/** `auto [ZONES...] { directory DIR [REGEXP ORIGIN_TEMPLATE] ; reload DURATION }` */
+export interface AutoConfig {
+  readonly zones: readonly string[]
+  readonly directory: string
+  /** Matched against the file name as CoreDNS does (unanchored, Go syntax). */
+  readonly pattern: RegExp
+  /** Origin template with `${1}` for capture groups. */
+  readonly template: string
+  readonly reloadMs: number
+  readonly fallthrough: readonly string[]
+}
+
+export type ForwardPolicy = 'random' | 'round_robin' | 'sequential'
+
+/** `forward FROM TO... { ... }`; TO already resolved to address and port (resolv.conf files are read). */
+export interface ForwardConfig {
+  readonly from: string
+  readonly to: readonly UpstreamAddress[]
+  readonly except: readonly string[]
+  readonly policy: ForwardPolicy
+  readonly forceTcp: boolean
+  readonly preferUdp: boolean
+  readonly maxFails: number
+  readonly expireMs: number
+  readonly healthCheckMs: number
+  readonly healthCheckName: string
+  readonly healthCheckRecursionDesired: boolean
+  readonly maxConcurrent: number
+  /** Try the next upstream when the answer has one of these rcodes. */
+  readonly failoverRcodes: readonly number[]
+  /** With every upstream down: answer SERVFAIL at once instead of trying one anyway. */
+  readonly failfastAllUnhealthy: boolean
+}
+
+export interface UpstreamAddress {
+  readonly host: string
+  readonly port: number
+}
+
+/** `alternate [original] RCODE[,RCODE...] FROM TO...`: ask these when the answer so far has such an rcode. */
+export interface AlternateConfig {
+  readonly original: boolean
+  readonly rcodes: readonly number[]
+  readonly forward: ForwardConfig
+}
+
+/** `cache [TTL] [ZONES...] { success … denial … prefetch … serve_stale … }` */
+export interface CacheConfig {
+  readonly zones: readonly string[]
+  readonly successCapacity: number
+  readonly successMaxTtlSeconds: number
+  readonly successMinTtlSeconds: number
+  readonly denialCapacity: number
+  readonly denialMaxTtlSeconds: number
+  readonly denialMinTtlSeconds: number
+  readonly prefetchAmount: number
+  readonly prefetchDurationMs: number
+  readonly prefetchPercentage: number
+  readonly servfailTtlSeconds: number
+  /** Serve expired entries for this long when upstream fails; 0 = no. */
+  readonly serveStaleMs: number
+  readonly serveStaleVerify: boolean
+  readonly keepTtl: boolean
+  /** Names excluded by `disable success|denial [ZONES]`. */
+  readonly disableSuccess: readonly string[]
+  readonly disableDenial: readonly string[]
+}
+
+/** `log [NAMES...] [FORMAT] { class ... }` */
+export interface LogConfig {
+  readonly names: readonly string[]
+  /** `{common}`, `{combined}` or a template with CoreDNS's placeholders. */
+  readonly format: string
+  readonly classes: readonly ('success' | 'denial' | 'error' | 'all')[]
+}
