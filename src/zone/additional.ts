@@ -1,0 +1,58 @@
+// Addresses that save the client a question: the hosts that NS, MX, SRV, SVCB and HTTPS records point at, from the
+// same zone. They are optional, except glue for name servers below the delegation itself (RFC 9471).
+
+import { TYPE } from '../dns/types.ts'
+import { canPointAt, emitSet, emitSignatures } from './emit.ts'
+import { findSet, findTarget, setsFlags } from './find.ts'
+import { align4, NODE, RRSET, SETS_FLAG, ZONE, ZONE_FLAG } from './layout.ts'
+import type { Query } from './query.ts'
+
+/** Adds the addresses for the targets of an rrset that was written at message offset `blob`; `cut` is the node of a referral, else 0. */
+export function addAddresses(q: Query, rrset: number, blob: number, cut: number): void {
+  const { words } = q
+  const header = rrset >> 2
+  const targets = words[header + RRSET.targetsStride] & 0xffff
+  if (targets === 0) return
+  const lengthFixups = words[header + RRSET.lengthFixups]
+  let at = rrset + RRSET.blob * 4 + align4(lengthFixups & 0xffff) + (lengthFixups >>> 16) * 4
+  for (let i = 0; i < targets; i++) {
+    const positionLength = words[(at >> 2) + 1]
+    const length = positionLength >>> 16
+    const node = findTarget(q, words[at >> 2], at + 8, length)
+    const owner = blob + (positionLength & 0xffff)
+    at = align4(at + 8 + length)
+    if (node === 0 || !canPointAt(owner) || (cut === 0 && isOccluded(q, node)) || !q.include(node)) continue
+    const glue = cut !== 0 && isBelow(q, node, cut)
+    addAddress(q, node, TYPE.A, owner, glue)
+    addAddress(q, node, TYPE.AAAA, owner, glue)
+  }
+}
+
+function addAddress(q: Query, node: number, type: number, owner: number, glue: boolean): void {
+  const rrset = findSet(q, node, type)
+  if (rrset === 0) return
+  const before = q.at
+  const records = emitSet(q, rrset, owner)
+  if (records < 0) {
+    if (glue) q.truncated = true
+    return
+  }
+  const signatures = emitSignatures(q, rrset, owner)
+  if (signatures < 0) q.at = before
+  else q.additionals += records + signatures
+}
+
+/** Whether a delegation or DNAME stands above the node. */
+function isOccluded(q: Query, node: number): boolean {
+  const { words } = q
+  if ((words[(q.zone >> 2) + ZONE.flags] & ZONE_FLAG.cuts) === 0) return false
+  if ((setsFlags(q, node) & SETS_FLAG.cut) !== 0) return true
+  for (let at = words[(node >> 2) + NODE.parent]; at !== 0; at = words[(at >> 2) + NODE.parent])
+    if ((setsFlags(q, at) & (SETS_FLAG.cut | SETS_FLAG.dname)) !== 0) return true
+  return false
+}
+
+function isBelow(q: Query, node: number, ancestor: number): boolean {
+  for (let at = node; at !== 0; at = q.words[(at >> 2) + NODE.parent]) if (at === ancestor) return true
+  return false
+}

@@ -1,0 +1,91 @@
+// CNAME and DNAME: the answer so far points at another name, which becomes the one looked for.
+
+import { TYPE } from '../dns/types.ts'
+import { copy, emitSet, emitSignatures } from './emit.ts'
+import { findSet } from './find.ts'
+import { align4, RRSET } from './layout.ts'
+import { MAX_CHAIN } from './query.ts'
+import type { Query } from './query.ts'
+
+export const ALIAS = {
+  /** The current name is now the alias's target. */
+  followed: 0,
+  /** The target was met before, or the chain is too long: the answer ends here. */
+  loop: 1,
+  /** No room. */
+  full: 2,
+  /** RFC 6672 section 2.2: the substituted name is too long. */
+  tooLong: 3,
+} as const
+
+/** Emits the CNAME set of a node and goes on to its target. */
+export function followCname(q: Query, rrset: number): number {
+  for (let i = 0; i < q.chain; i++) if (q.visited[i] === rrset) return ALIAS.loop
+  if (q.chain === MAX_CHAIN) return ALIAS.loop
+  const blob = q.at
+  const records = emitSet(q, rrset, q.nameOffset)
+  if (records < 0) return ALIAS.full
+  const signatures = emitSignatures(q, rrset, q.nameOffset)
+  if (signatures < 0) return ALIAS.full
+  q.answers += records + signatures
+  q.visited[q.chain++] = rrset
+  const target = firstTarget(q, rrset)
+  q.setName(q.bytes, target + 8, target + 8 + 255)
+  q.nameOffset = blob + (q.words[(target >> 2) + 1] & 0xffff)
+  return ALIAS.followed
+}
+
+/** Emits the DNAME of the ancestor at `label` and the CNAME it stands for (RFC 6672 section 3), and goes on to its target. */
+export function followDname(q: Query, node: number, label: number): number {
+  if (q.chain === MAX_CHAIN) return ALIAS.loop
+  const rrset = findSet(q, node, TYPE.DNAME)
+  const owner = q.suffixOffset(label)
+  // The chain may pass the same DNAME again with another name; the record itself is said once.
+  let said = false
+  for (let i = 0; i < q.chain; i++) if (q.visited[i] === rrset) said = true
+  if (!said) {
+    const records = emitSet(q, rrset, owner)
+    if (records < 0) return ALIAS.full
+    const signatures = emitSignatures(q, rrset, owner)
+    if (signatures < 0) return ALIAS.full
+    q.answers += records + signatures
+  }
+  q.visited[q.chain++] = rrset
+  const target = firstTarget(q, rrset)
+  const targetLength = q.words[(target >> 2) + 1] >>> 16
+  const prefix = q.labelAt[label]
+  if (prefix + targetLength > 255) return ALIAS.tooLong
+  if (q.at + 12 + prefix + targetLength > q.limit) return ALIAS.full
+  const { packet, name, scratchName } = q
+  const start = q.base + q.at
+  const ttl = q.words[(rrset >> 2) + RRSET.ttl]
+  const length = prefix + targetLength
+  packet[start] = 0xc0 | (q.nameOffset >> 8)
+  packet[start + 1] = q.nameOffset
+  packet[start + 2] = 0
+  packet[start + 3] = TYPE.CNAME
+  packet[start + 4] = 0
+  packet[start + 5] = 1
+  packet[start + 6] = ttl >>> 24
+  packet[start + 7] = ttl >>> 16
+  packet[start + 8] = ttl >>> 8
+  packet[start + 9] = ttl
+  packet[start + 10] = length >> 8
+  packet[start + 11] = length
+  for (let i = 0; i < prefix; i++) packet[start + 12 + i] = name[i]
+  copy(q, target + 8, start + 12 + prefix, targetLength)
+  q.at += 12 + length
+  q.answers++
+  for (let i = 0; i < length; i++) scratchName[i] = packet[start + 12 + i]
+  const same = length === q.nameLength && scratchName.every((b, i) => i >= length || b === name[i])
+  if (same) return ALIAS.loop
+  q.setName(scratchName, 0, length)
+  q.nameOffset = start + 12 - q.base
+  return ALIAS.followed
+}
+
+/** Place of the first target listed with an rrset (layout.ts). */
+function firstTarget(q: Query, rrset: number): number {
+  const lengthFixups = q.words[(rrset >> 2) + RRSET.lengthFixups]
+  return rrset + RRSET.blob * 4 + align4(lengthFixups & 0xffff) + (lengthFixups >>> 16) * 4
+}

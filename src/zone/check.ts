@@ -1,0 +1,213 @@
+// Whether a set of records is a zone: the rules of RFC 1034, 1035, 2181, 6672 that hold between records. What is
+// wrong inside one record the zone-file reader has already said. Errors refuse the zone, warnings do not.
+
+import { formatName, isSubdomain } from '../dns/name.ts'
+import { TYPE, typeName } from '../dns/types.ts'
+import { APEX } from './build.ts'
+import type { ZoneBuilder } from './build.ts'
+
+export interface ZoneFinding {
+  readonly severity: 'error' | 'warning'
+  /** Line of the record concerned; 0 when the finding is about something that is missing. */
+  readonly line: number
+  readonly message: string
+}
+
+export interface CheckOptions {
+  /** Refuse a zone without NS at its apex. CoreDNS serves such zones, so Corefiles only warn. */
+  readonly requireNs?: boolean
+  /** The serial in service, to notice one that went backwards. */
+  readonly previousSerial?: number
+}
+
+/** Types that may stand beside a CNAME (RFC 2181 section 10.1, RFC 4034). */
+const BESIDE_CNAME: ReadonlySet<number> = new Set([TYPE.RRSIG, TYPE.NSEC, TYPE.NSEC3])
+const SINGLETONS: ReadonlySet<number> = new Set([TYPE.CNAME, TYPE.DNAME])
+const LONGEST_SET_BYTES = 65_000
+const RECORD_OVERHEAD = 12
+
+/** Where a host name that should have an address sits in the rdata. */
+const HOST_AT: ReadonlyMap<number, number> = new Map([
+  [TYPE.NS, 0],
+  [TYPE.MX, 2],
+  [TYPE.SRV, 6],
+])
+
+export function checkZone(zone: ZoneBuilder, options: CheckOptions = {}): ZoneFinding[] {
+  const findings: ZoneFinding[] = []
+  const error = (line: number, message: string) => findings.push({ severity: 'error', line, message })
+  const warning = (line: number, message: string) => findings.push({ severity: 'warning', line, message })
+
+  checkApex(zone, options, error, warning)
+  const origin = zone.name(APEX)
+  const delegated = new Set<number>()
+  for (let name = 0; name < zone.nameCount; name++) {
+    const first = zone.firstRecord[name]
+    if (first < 0 || !checkOwner(zone, name, origin, error)) continue
+    // Most names own one record: nothing can clash.
+    if (zone.nextRecord[first] >= 0) checkSets(zone, name, error, warning)
+    if (name !== APEX && zone.findRecord(name, TYPE.NS) >= 0) delegated.add(name)
+    checkHosts(zone, name, origin, warning)
+  }
+  if (zone.recordCount > 0) checkOcclusion(zone, delegated, warning)
+  return findings
+}
+
+type Report = (line: number, message: string) => void
+
+function checkApex(zone: ZoneBuilder, options: CheckOptions, error: Report, warning: Report): void {
+  const origin = formatName(zone.origin)
+  const soa = zone.findRecord(APEX, TYPE.SOA)
+  if (soa < 0) error(0, `no SOA record at ${origin}; a zone has exactly one`)
+  if (zone.findRecord(APEX, TYPE.NS) < 0) {
+    const report = options.requireNs === false ? warning : error
+    report(0, `no NS record at ${origin}; a zone names its servers there`)
+  }
+  if (zone.findRecord(APEX, TYPE.CNAME) >= 0) return // reported with the other CNAME clashes
+  const previous = options.previousSerial
+  if (soa < 0 || previous === undefined || previous === zone.serial) return
+  // RFC 1982: newer when the difference modulo 2^32 is below 2^31.
+  if ((zone.serial - previous) >>> 0 >= 0x8000_0000)
+    warning(
+      zone.recordLine[soa],
+      `serial ${zone.serial} is older than ${previous}, which is in service; secondaries will not transfer it`,
+    )
+}
+
+/** SOA only at the apex; nothing outside the origin (the reader refuses that too, but other sources come straight here). */
+function checkOwner(zone: ZoneBuilder, name: number, origin: Uint8Array, error: Report): boolean {
+  if (name === APEX) return true
+  const line = zone.recordLine[zone.firstRecord[name]]
+  if (!endsWith(zone, name, origin) && !isSubdomain(zone.name(name), origin)) {
+    error(line, `${formatName(zone.name(name))} is outside the zone ${formatName(origin)}`)
+    return false
+  }
+  for (let r = zone.firstRecord[name]; r >= 0; r = zone.nextRecord[r])
+    if (zone.recordType[r] === TYPE.SOA)
+      error(
+        zone.recordLine[r],
+        `SOA at ${formatName(zone.name(name))}; only the apex ${formatName(origin)} may have one`,
+      )
+  return true
+}
+
+/** Cheap form of isSubdomain for the usual case: same letter case, and the byte before is where a label ends. */
+function endsWith(zone: ZoneBuilder, name: number, origin: Uint8Array): boolean {
+  const length = zone.nameLength[name]
+  const start = zone.nameOffset[name]
+  const first = zone.nameBytes[start] + 1
+  if (first + origin.length !== length) return false
+  for (let i = 0; i < origin.length; i++) if (zone.nameBytes[start + first + i] !== origin[i]) return false
+  return true
+}
+
+function checkSets(zone: ZoneBuilder, name: number, error: Report, warning: Report): void {
+  const owner = () => formatName(zone.name(name))
+  const sets = new Map<number, { first: number; count: number; bytes: number; seen: Set<string> | undefined }>()
+  for (let r = zone.firstRecord[name]; r >= 0; r = zone.nextRecord[r]) {
+    const key = zone.setKey(r)
+    const set = sets.get(key)
+    if (set === undefined) {
+      sets.set(key, { first: r, count: 1, bytes: zone.rdataLength[r] + RECORD_OVERHEAD, seen: undefined })
+      continue
+    }
+    set.seen ??= new Set([latin1(zone.rdata(set.first))])
+    const text = latin1(zone.rdata(r))
+    if (set.seen.has(text)) continue // an exact duplicate is one record (RFC 2181 section 5)
+    set.seen.add(text)
+    set.count++
+    set.bytes += zone.rdataLength[r] + RECORD_OVERHEAD
+    if (zone.recordTtl[r] !== zone.recordTtl[set.first])
+      warning(
+        zone.recordLine[r],
+        `TTL ${zone.recordTtl[r]} of ${owner()} ${typeName(zone.recordType[r])} differs from the set's; ${zone.recordTtl[set.first]} is used (RFC 2181 section 5.2)`,
+      )
+  }
+  for (const set of sets.values()) {
+    const type = zone.recordType[set.first]
+    const line = zone.recordLine[set.first]
+    if (type === TYPE.SOA && set.count > 1)
+      error(line, `${set.count} SOA records at ${owner()}; a zone has exactly one`)
+    if (SINGLETONS.has(type) && set.count > 1)
+      error(line, `${set.count} ${typeName(type)} records at ${owner()}; at most one is allowed`)
+    if (set.bytes > LONGEST_SET_BYTES)
+      error(line, `${set.count} ${typeName(type)} records at ${owner()} do not fit into a DNS message`)
+    if (type !== TYPE.CNAME) continue
+    for (const other of sets.values()) {
+      const otherType = zone.recordType[other.first]
+      if (otherType === TYPE.CNAME || BESIDE_CNAME.has(otherType)) continue
+      error(
+        zone.recordLine[Math.max(set.first, other.first)],
+        `CNAME and ${typeName(otherType)} at ${owner()}; a CNAME stands alone (RFC 2181 section 10.1)`,
+      )
+      break
+    }
+  }
+}
+
+/** In-zone hosts that NS, MX and SRV point at should exist and have addresses. */
+function checkHosts(zone: ZoneBuilder, name: number, origin: Uint8Array, warning: Report): void {
+  for (let r = zone.firstRecord[name]; r >= 0; r = zone.nextRecord[r]) {
+    const at = HOST_AT.get(zone.recordType[r])
+    if (at === undefined) continue
+    const host = zone.rdata(r).subarray(at)
+    if (host.length < 2 || !isSubdomain(host, origin)) continue
+    const type = typeName(zone.recordType[r])
+    const found = zone.findName(host, 0, host.length)
+    if (found >= 0 && zone.findRecord(found, TYPE.CNAME) >= 0) {
+      warning(
+        zone.recordLine[r],
+        `${type} of ${formatName(zone.name(name))} points at ${formatName(host)}, which is a CNAME (RFC 2181 section 10.3)`,
+      )
+    } else if (zone.recordType[r] === TYPE.NS && !hasAddress(zone, found) && !belowOtherCut(zone, host, name)) {
+      warning(
+        zone.recordLine[r],
+        `NS of ${formatName(zone.name(name))} points at ${formatName(host)}, which has no A or AAAA record in the zone`,
+      )
+    }
+  }
+}
+
+function hasAddress(zone: ZoneBuilder, name: number): boolean {
+  return name >= 0 && (zone.findRecord(name, TYPE.A) >= 0 || zone.findRecord(name, TYPE.AAAA) >= 0)
+}
+
+/** A host below another delegation has its address there. */
+function belowOtherCut(zone: ZoneBuilder, host: Uint8Array, cut: number): boolean {
+  for (let at = 0; host[at] !== 0; at += host[at] + 1) {
+    const ancestor = zone.findName(host, at, host.length)
+    if (ancestor > APEX && ancestor !== cut && zone.findRecord(ancestor, TYPE.NS) >= 0) return true
+  }
+  return false
+}
+
+/** Data below a DNAME can never be reached (RFC 6672 section 2.4). */
+function checkOcclusion(zone: ZoneBuilder, delegated: ReadonlySet<number>, warning: Report): void {
+  const dnames: number[] = []
+  for (let r = 0; r < zone.recordCount; r++) if (zone.recordType[r] === TYPE.DNAME) dnames.push(r)
+  if (dnames.length === 0) return
+  const owners = new Set<number>()
+  for (let name = 0; name < zone.nameCount; name++)
+    if (!delegated.has(name) && zone.firstRecord[name] >= 0 && zone.findRecord(name, TYPE.DNAME) >= 0) owners.add(name)
+  for (let name = 0; name < zone.nameCount; name++) {
+    const wire = zone.name(name)
+    if (zone.firstRecord[name] < 0 || wire.length === 1) continue
+    for (let at = wire[0] + 1; at < wire.length; at += wire[at] + 1) {
+      const ancestor = zone.findName(wire, at, wire.length)
+      if (ancestor >= 0 && owners.has(ancestor)) {
+        warning(
+          zone.recordLine[zone.firstRecord[name]],
+          `${formatName(wire)} is hidden by the DNAME at ${formatName(zone.name(ancestor))} (RFC 6672 section 2.4)`,
+        )
+        break
+      }
+      if (wire[at] === 0) break
+    }
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  let text = ''
+  for (let i = 0; i < bytes.length; i++) text += String.fromCharCode(bytes[i])
+  return text
+}

@@ -1,0 +1,280 @@
+// Writes a checked zone into the arena: nodes for every name and every empty non-terminal between it and the apex,
+// rrsets in wire form, a hash table over the nodes and, for a signed zone, the order of its NSEC owners.
+// Nobody sees any of it until directory.ts stores the one pointer to it.
+
+import { compareNames } from '../dns/name.ts'
+import { TYPE } from '../dns/types.ts'
+import type { Arena } from './arena.ts'
+import { APEX } from './build.ts'
+import type { ZoneBuilder } from './build.ts'
+import { LOWER, spread } from './hash.ts'
+import { align4, NODE, RRSET, SETS, SETS_FLAG, TABLE, ZONE, ZONE_FLAG, ZONE_STATE } from './layout.ts'
+import { RrsetWriter } from './rrset.ts'
+
+export interface CompileOptions {
+  readonly space: number
+  readonly slot: number
+  readonly fallthrough: boolean
+}
+
+/** A zone in the arena: where its record is, and the one extent that holds all of it. */
+export interface CompiledZone {
+  readonly zone: number
+  readonly bytes: number
+}
+
+export function compileZone(builder: ZoneBuilder, arena: Arena, options: CompileOptions): CompiledZone {
+  const parents = addEmptyNonTerminals(builder)
+  const estimate = estimateBytes(builder)
+  const start = arena.allocate(estimate)
+  try {
+    const compiler = new Compiler(builder, arena, start, parents)
+    const end = compiler.run(options)
+    if (end > start + estimate) throw new RangeError(`zone took ${end - start} bytes, ${estimate} were estimated`)
+    arena.shrink(start, estimate, end - start)
+    return { zone: start, bytes: end - start }
+  } catch (thrown) {
+    arena.discard(start, estimate)
+    throw thrown
+  }
+}
+
+/** A zone whose file could not be read: known, so that queries get SERVFAIL rather than REFUSED. */
+export function compileFailedZone(origin: Uint8Array, arena: Arena, options: CompileOptions): CompiledZone {
+  const bytes = zoneRecordBytes(origin.length)
+  const zone = arena.allocate(bytes)
+  writeZoneRecord(arena, zone, origin, options)
+  arena.words[(zone >> 2) + ZONE.state] = ZONE_STATE.failed
+  return { zone, bytes }
+}
+
+/** Makes every ancestor down from the apex a name of its own (RFC 4592 section 2.2.2); returns each name's parent. */
+function addEmptyNonTerminals(builder: ZoneBuilder): Int32Array {
+  let parents = new Int32Array(builder.nameCount * 2)
+  const apexLength = builder.nameLength[APEX]
+  // nameCount grows while ancestors are added; each addition is one label nearer to the apex.
+  for (let name = 1; name < builder.nameCount; name++) {
+    const start = builder.nameOffset[name]
+    const end = start + builder.nameLength[name]
+    const parentStart = start + builder.nameBytes[start] + 1
+    const parent = end - parentStart === apexLength ? APEX : builder.internName(builder.nameBytes, parentStart, end)
+    if (name >= parents.length) {
+      const larger = new Int32Array(parents.length * 2)
+      larger.set(parents)
+      parents = larger
+    }
+    parents[name] = parent
+  }
+  return parents
+}
+
+/** An upper bound; what is not used is given back. */
+function estimateBytes(builder: ZoneBuilder): number {
+  const { nameCount, recordCount } = builder
+  let bytes = zoneRecordBytes(builder.origin.length) + 64
+  for (let name = 0; name < nameCount; name++) bytes += align4(NODE.name * 4 + 1 + builder.nameLength[name]) + 4
+  // Per record at worst: a set of its own with header, one compressed name fixup or a target with its name.
+  for (let r = 0; r < recordCount; r++) bytes += 8 + (RRSET.blob + 4) * 4 + 12 + 3 * builder.rdataLength[r] + 24
+  bytes += 4 + nameCount * 4 // NSEC order
+  // The negative SOA and its signatures, once more.
+  for (let r = builder.firstRecord[APEX]; r >= 0; r = builder.nextRecord[r]) bytes += 64 + 2 * builder.rdataLength[r]
+  let slots = 8
+  while (slots * 2 < nameCount * 3) slots *= 2
+  return bytes + (TABLE.slots + slots * 2) * 4
+}
+
+function zoneRecordBytes(nameLength: number): number {
+  return align4(ZONE.name * 4 + nameLength)
+}
+
+function writeZoneRecord(arena: Arena, zone: number, origin: Uint8Array, options: CompileOptions): void {
+  const { words, bytes } = arena
+  const at = zone >> 2
+  words[at + ZONE.space] = options.space
+  words[at + ZONE.slot] = options.slot
+  words[at + ZONE.state] = ZONE_STATE.loaded
+  words[at + ZONE.flags] = options.fallthrough ? ZONE_FLAG.fallthrough : 0
+  words[at + ZONE.nameLength] = origin.length
+  let labels = 0
+  for (let i = 0; origin[i] !== 0; i += origin[i] + 1) labels++
+  words[at + ZONE.labels] = labels
+  for (let i = 0; i < origin.length; i++) bytes[zone + ZONE.name * 4 + i] = LOWER[origin[i]]
+}
+
+class Compiler {
+  readonly #builder: ZoneBuilder
+  readonly #words: Int32Array
+  readonly #bytes: Uint8Array
+  readonly #arena: Arena
+  readonly #zone: number
+  readonly #parents: Int32Array
+  readonly #nodes: Int32Array
+  readonly #writer: RrsetWriter
+  #at: number
+  #flags = 0
+  readonly #nsecOwners: number[] = []
+
+  constructor(builder: ZoneBuilder, arena: Arena, start: number, parents: Int32Array) {
+    this.#builder = builder
+    this.#arena = arena
+    this.#words = arena.words
+    this.#bytes = arena.bytes
+    this.#zone = start
+    this.#parents = parents
+    this.#nodes = new Int32Array(builder.nameCount)
+    this.#writer = new RrsetWriter(builder, arena)
+    this.#at = start + zoneRecordBytes(builder.origin.length)
+  }
+
+  /** Returns the end of what was written. */
+  run(options: CompileOptions): number {
+    const { nameCount } = this.#builder
+    writeZoneRecord(this.#arena, this.#zone, this.#builder.origin, options)
+    for (let name = 0; name < nameCount; name++) this.#writeNode(name)
+    this.#link()
+    const record = this.#zone >> 2
+    this.#words[record + ZONE.apex] = this.#nodes[APEX]
+    this.#words[record + ZONE.table] = this.#writeTable()
+    this.#words[record + ZONE.negative] = this.#writeNegative()
+    if (this.#nsecOwners.length > 0 && this.#builder.findRecord(APEX, TYPE.NSEC) >= 0) {
+      this.#flags |= ZONE_FLAG.signed
+      this.#words[record + ZONE.order] = this.#writeOrder()
+    }
+    this.#words[record + ZONE.flags] |= this.#flags
+    this.#words[record + ZONE.serial] = this.#builder.serial
+    return this.#at
+  }
+
+  #writeNode(name: number): void {
+    const builder = this.#builder
+    const node = this.#at
+    const length = builder.nameLength[name]
+    const from = builder.nameOffset[name]
+    const to = node + NODE.name * 4
+    this.#nodes[name] = node
+    this.#words[(node >> 2) + NODE.hash] = builder.nameHash[name]
+    this.#bytes[to] = length
+    for (let i = 0; i < length; i++) this.#bytes[to + 1 + i] = LOWER[builder.nameBytes[from + i]]
+    this.#at = align4(to + 1 + length)
+    const first = builder.firstRecord[name]
+    if (first < 0) return
+    this.#words[(node >> 2) + NODE.sets] =
+      builder.nextRecord[first] < 0 ? this.#writeSingle(name, first) : this.#writeSets(name, first)
+  }
+
+  /** The usual node: one record. */
+  #writeSingle(name: number, record: number): number {
+    const sets = this.#at
+    this.#at += (SETS.pairs + 2) * 4
+    this.#words[(sets >> 2) + SETS.count] = 1 | (this.#setsFlag(name, this.#builder.recordType[record]) << 16)
+    this.#words[(sets >> 2) + SETS.pairs] = this.#builder.setKey(record)
+    const writer = this.#writer
+    writer.records[0] = record
+    this.#words[(sets >> 2) + SETS.pairs + 1] = this.#place(writer.write(this.#at, name, 1, -1))
+    return sets
+  }
+
+  #writeSets(name: number, first: number): number {
+    const builder = this.#builder
+    const keys: number[] = []
+    for (let r = first; r >= 0; r = builder.nextRecord[r]) {
+      const key = builder.setKey(r)
+      if (!keys.includes(key)) keys.push(key)
+    }
+    const sets = this.#at
+    const at = sets >> 2
+    this.#at += (SETS.pairs + keys.length * 2) * 4
+    let flags = 0
+    const offsets = new Map<number, number>()
+    for (let i = 0; i < keys.length; i++) {
+      flags |= this.#setsFlag(name, keys[i] & 0xffff)
+      const count = this.#writer.collect(first, keys[i])
+      const offset = this.#place(this.#writer.write(this.#at, name, count, -1))
+      offsets.set(keys[i], offset)
+      this.#words[at + SETS.pairs + i * 2] = keys[i]
+      this.#words[at + SETS.pairs + i * 2 + 1] = offset
+    }
+    this.#words[at + SETS.count] = keys.length | (flags << 16)
+    for (const [key, offset] of offsets) {
+      const covered = key >>> 16
+      const signed = covered === 0 ? undefined : offsets.get(covered)
+      if (signed !== undefined) this.#words[(signed >> 2) + RRSET.signatures] = offset
+    }
+    return sets
+  }
+
+  #setsFlag(name: number, type: number): number {
+    if (type === TYPE.NSEC) this.#nsecOwners.push(name)
+    if (type === TYPE.CNAME) return SETS_FLAG.cname
+    if (type === TYPE.NS && name !== APEX) {
+      this.#flags |= ZONE_FLAG.cuts
+      return SETS_FLAG.cut
+    }
+    if (type !== TYPE.DNAME) return 0
+    this.#flags |= ZONE_FLAG.cuts
+    return SETS_FLAG.dname
+  }
+
+  /** Takes over what the writer put at the current end. */
+  #place(end: number): number {
+    const offset = this.#at
+    this.#at = end
+    return offset
+  }
+
+  /** Parents, and wildcard children of parents. */
+  #link(): void {
+    const builder = this.#builder
+    const words = this.#words
+    for (let name = 1; name < builder.nameCount; name++) {
+      const parent = this.#nodes[this.#parents[name]]
+      words[(this.#nodes[name] >> 2) + NODE.parent] = parent
+      const at = builder.nameOffset[name]
+      if (builder.nameBytes[at] === 1 && builder.nameBytes[at + 1] === 0x2a)
+        words[(parent >> 2) + NODE.wildcard] = this.#nodes[name]
+    }
+  }
+
+  #writeTable(): number {
+    const { nameCount, nameHash } = this.#builder
+    let slots = 8
+    while (slots * 2 < nameCount * 3) slots *= 2
+    const table = this.#at
+    const at = table >> 2
+    this.#at += (TABLE.slots + slots * 2) * 4
+    this.#words[at + TABLE.mask] = slots - 1
+    this.#words[at + TABLE.used] = nameCount
+    for (let name = 0; name < nameCount; name++) {
+      let slot = spread(nameHash[name], slots - 1)
+      while (this.#words[at + TABLE.slots + slot * 2 + 1] !== 0) slot = (slot + 1) & (slots - 1)
+      this.#words[at + TABLE.slots + slot * 2] = nameHash[name]
+      this.#words[at + TABLE.slots + slot * 2 + 1] = this.#nodes[name]
+    }
+    return table
+  }
+
+  /** The SOA as negative answers carry it, with its signatures: TTL = min(TTL, MINIMUM), RFC 2308 section 5. */
+  #writeNegative(): number {
+    const builder = this.#builder
+    const soa = builder.findRecord(APEX, TYPE.SOA)
+    const minimumAt = builder.rdataOffset[soa] + builder.rdataLength[soa] - 4
+    const minimum = new DataView(builder.rdataBytes.buffer).getUint32(minimumAt)
+    const ttl = Math.min(builder.recordTtl[soa], minimum)
+    this.#writer.records[0] = soa
+    const negative = this.#place(this.#writer.write(this.#at, APEX, 1, ttl))
+    const signatures = this.#writer.collect(builder.firstRecord[APEX], TYPE.RRSIG | (TYPE.SOA << 16))
+    if (signatures > 0)
+      this.#words[(negative >> 2) + RRSET.signatures] = this.#place(this.#writer.write(this.#at, APEX, signatures, ttl))
+    return negative
+  }
+
+  #writeOrder(): number {
+    const builder = this.#builder
+    const owners = this.#nsecOwners.sort((a, b) => compareNames(builder.name(a), builder.name(b)))
+    const order = this.#at
+    this.#at += (1 + owners.length) * 4
+    this.#words[order >> 2] = owners.length
+    for (let i = 0; i < owners.length; i++) this.#words[(order >> 2) + 1 + i] = this.#nodes[owners[i]]
+    return order
+  }
+}

@@ -1,0 +1,103 @@
+// Putting rrsets into the response. Each function writes a whole set or nothing, and says how many records it wrote
+// (-1: there was no room).
+
+import { FIXUP, NODE, QUESTION_NAME, RRSET, ZONE } from './layout.ts'
+import type { Query } from './query.ts'
+
+/** Pointers cannot reach further (RFC 1035 section 4.1.4). */
+const POINTER_LIMIT = 0x4000
+/** A set that points into itself must start below this (rrset.ts keeps its targets within the first 0x1000 bytes). */
+const LAST_START = POINTER_LIMIT - 0x1000
+
+/** A set whose owner stands at message offset `owner`. */
+export function emitSet(q: Query, rrset: number, owner: number): number {
+  const { words } = q
+  const header = rrset >> 2
+  const lengthFixups = words[header + RRSET.lengthFixups]
+  const length = lengthFixups & 0xffff
+  const start = q.at
+  if (start + length > q.limit || (start >= LAST_START && lengthFixups >>> 16 !== 0)) return -1
+  const stride = words[header + RRSET.targetsStride] >>> 16
+  const count = words[header + RRSET.typeCount] >>> 16
+  const from = rrset + RRSET.blob * 4
+  const to = q.base + start
+  if (stride === 0 || !q.rotate) copy(q, from, to, length)
+  else {
+    const first = (q.turn++ % count) * stride
+    copy(q, from + first, to, length - first)
+    copy(q, from, to + length - first, first)
+  }
+  q.at = start + length
+  if (owner !== QUESTION_NAME) setOwners(q, to, to + length, owner)
+  if (lengthFixups >>> 16 !== 0) fix(q, rrset, start, owner)
+  return count
+}
+
+/** A set whose owner is not in the message yet: written out once, then pointed at. Leaves its offset in `ownerOffset`. */
+export function emitOwned(q: Query, rrset: number, node: number): number {
+  const { words, bytes, packet } = q
+  const apex = words[(q.zone >> 2) + ZONE.apex]
+  if (node === apex) {
+    q.ownerOffset = q.originOffset
+    return emitSet(q, rrset, q.originOffset)
+  }
+  const header = rrset >> 2
+  const length = words[header + RRSET.lengthFixups] & 0xffff
+  const labels = bytes[node + NODE.name * 4] - words[(q.zone >> 2) + ZONE.nameLength]
+  const start = q.at
+  if (start + labels + length > q.limit) return -1
+  copy(q, node + NODE.name * 4 + 1, q.base + start, labels)
+  packet[q.base + start + labels] = 0xc0 | (q.originOffset >> 8)
+  packet[q.base + start + labels + 1] = q.originOffset
+  // The blob's own two-byte owner pointer is where the pointer to the origin now stands.
+  const blob = start + labels
+  copy(q, rrset + RRSET.blob * 4 + 2, q.base + blob + 2, length - 2)
+  q.at = blob + length
+  q.ownerOffset = start
+  const second = q.base + blob + 12 + ((packet[q.base + blob + 10] << 8) | packet[q.base + blob + 11])
+  setOwners(q, second, q.base + q.at, start)
+  fix(q, rrset, blob, start)
+  return words[header + RRSET.typeCount] >>> 16
+}
+
+/** The signatures of a set, when the client wants them. */
+export function emitSignatures(q: Query, rrset: number, owner: number): number {
+  if (!q.dnssecOk) return 0
+  const signatures = q.words[(rrset >> 2) + RRSET.signatures]
+  return signatures === 0 ? 0 : emitSet(q, signatures, owner)
+}
+
+function setOwners(q: Query, from: number, end: number, owner: number): void {
+  const { packet } = q
+  for (let at = from; at < end; ) {
+    packet[at] = 0xc0 | (owner >> 8)
+    packet[at + 1] = owner
+    at += 12 + ((packet[at + 10] << 8) | packet[at + 11])
+  }
+}
+
+function fix(q: Query, rrset: number, blob: number, owner: number): void {
+  const { words, packet } = q
+  const lengthFixups = words[(rrset >> 2) + RRSET.lengthFixups]
+  let at = (rrset >> 2) + RRSET.blob + (((lengthFixups & 0xffff) + 3) >> 2)
+  const end = at + (lengthFixups >>> 16)
+  for (; at < end; at++) {
+    const fixup = words[at]
+    const kind = fixup >>> 30
+    const value =
+      kind === FIXUP.owner ? owner : kind === FIXUP.origin ? q.originOffset : blob + ((fixup >>> 16) & 0x3fff)
+    const place = q.base + blob + (fixup & 0xffff)
+    packet[place] = 0xc0 | (value >> 8)
+    packet[place + 1] = value
+  }
+}
+
+/** Whether a name at this message offset can be pointed at. */
+export function canPointAt(offset: number): boolean {
+  return offset < POINTER_LIMIT
+}
+
+export function copy(q: Query, from: number, to: number, length: number): void {
+  const { bytes, packet } = q
+  for (let i = 0; i < length; i++) packet[to + i] = bytes[from + i]
+}

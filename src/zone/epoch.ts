@@ -1,0 +1,67 @@
+// Who may still be reading what. Each reader announces the epoch it works in and 0 when it rests; the writer moves
+// the epoch on after taking a pointer away, and may reuse the memory once no reader announces an older epoch.
+// The same small shared block carries the stop flag and the arena's generation, which readers check per batch.
+
+const EPOCH = 0
+const GENERATION = 1
+const STOP = 2
+const FIRST_READER = 16
+/** One cache line per reader, so that announcing does not slow the others. */
+const READER_STRIDE = 16
+
+export class Control {
+  readonly buffer: SharedArrayBuffer
+  readonly #words: Int32Array
+  readonly #readers: number
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.buffer = buffer
+    this.#words = new Int32Array(buffer)
+    this.#readers = (this.#words.length - FIRST_READER) / READER_STRIDE
+  }
+
+  static create(readers: number): Control {
+    const control = new Control(new SharedArrayBuffer((FIRST_READER + readers * READER_STRIDE) * 4))
+    Atomics.store(control.#words, EPOCH, 1)
+    return control
+  }
+
+  enter(reader: number): void {
+    Atomics.store(this.#words, FIRST_READER + reader * READER_STRIDE, Atomics.load(this.#words, EPOCH))
+  }
+
+  leave(reader: number): void {
+    Atomics.store(this.#words, FIRST_READER + reader * READER_STRIDE, 0)
+  }
+
+  /** Moves on and returns the new epoch: memory retired now is free once every reader has reached it. */
+  advance(): number {
+    return Atomics.add(this.#words, EPOCH, 1) + 1
+  }
+
+  /** Everything retired at or before the result may be reused. */
+  oldestInUse(): number {
+    let oldest = Atomics.load(this.#words, EPOCH)
+    for (let i = 0; i < this.#readers; i++) {
+      const epoch = Atomics.load(this.#words, FIRST_READER + i * READER_STRIDE)
+      if (epoch !== 0 && epoch < oldest) oldest = epoch
+    }
+    return oldest
+  }
+
+  get generation(): number {
+    return Atomics.load(this.#words, GENERATION)
+  }
+
+  nextGeneration(): void {
+    Atomics.add(this.#words, GENERATION, 1)
+  }
+
+  get stopped(): boolean {
+    return Atomics.load(this.#words, STOP) === 1
+  }
+
+  stop(): void {
+    Atomics.store(this.#words, STOP, 1)
+  }
+}

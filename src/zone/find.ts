@@ -1,0 +1,83 @@
+// Looking things up in the arena: the zone for a name, the node of a name in a zone, the rrset of a type at a node.
+
+import { mixSpace, spread } from './hash.ts'
+import { DIRECTORY, HEADER, NODE, SETS, TABLE, ZONE } from './layout.ts'
+import type { Query } from './query.ts'
+
+/** The zone with the longest origin that the name, from `label` on, is in; sets `zoneLabel`. 0 when there is none. */
+export function findZone(q: Query, space: number, from: number): number {
+  const { words, labels } = q
+  const directory = Atomics.load(words, HEADER.directory) >> 2
+  const table = Atomics.load(words, directory + DIRECTORY.table) >> 2
+  const mask = words[table + TABLE.mask]
+  for (let label = from; label <= labels; label++) {
+    const depth = labels - label
+    if ((words[directory + DIRECTORY.depths + (depth >> 5)] & (1 << (depth & 31))) === 0) continue
+    const hash = mixSpace(q.labelHash[label], space)
+    for (let slot = spread(hash, mask); ; slot = (slot + 1) & mask) {
+      const zone = Atomics.load(words, table + TABLE.slots + slot * 2 + 1)
+      if (zone === 0) break
+      if (zone < 0 || words[table + TABLE.slots + slot * 2] !== hash) continue
+      if (words[(zone >> 2) + ZONE.space] !== space || words[(zone >> 2) + ZONE.labels] !== depth) continue
+      if (!matches(q, label, zone + ZONE.name * 4, words[(zone >> 2) + ZONE.nameLength])) continue
+      q.zoneLabel = label
+      return zone
+    }
+  }
+  return 0
+}
+
+/** The node of the name from `label` on in the query's zone, or 0. */
+export function findNode(q: Query, label: number): number {
+  const { words, bytes } = q
+  const hash = q.labelHash[label]
+  const table = words[(q.zone >> 2) + ZONE.table] >> 2
+  const mask = words[table + TABLE.mask]
+  for (let slot = spread(hash, mask); ; slot = (slot + 1) & mask) {
+    const node = words[table + TABLE.slots + slot * 2 + 1]
+    if (node === 0) return 0
+    if (words[table + TABLE.slots + slot * 2] !== hash) continue
+    if (matches(q, label, node + NODE.name * 4 + 1, bytes[node + NODE.name * 4])) return node
+  }
+}
+
+/** The node of a target as rrsets list them: hash, and lower-case name in the arena. */
+export function findTarget(q: Query, hash: number, name: number, length: number): number {
+  const { words, bytes } = q
+  const table = words[(q.zone >> 2) + ZONE.table] >> 2
+  const mask = words[table + TABLE.mask]
+  for (let slot = spread(hash, mask); ; slot = (slot + 1) & mask) {
+    const node = words[table + TABLE.slots + slot * 2 + 1]
+    if (node === 0) return 0
+    if (words[table + TABLE.slots + slot * 2] !== hash || bytes[node + NODE.name * 4] !== length) continue
+    const other = node + NODE.name * 4 + 1
+    let i = 0
+    while (i < length && bytes[other + i] === bytes[name + i]) i++
+    if (i === length) return node
+  }
+}
+
+/** The rrset with this key (a type, or RRSIG | covered << 16) at a node, or 0. */
+export function findSet(q: Query, node: number, key: number): number {
+  const { words } = q
+  const sets = words[(node >> 2) + NODE.sets]
+  if (sets === 0) return 0
+  const at = sets >> 2
+  const end = at + SETS.pairs + (words[at + SETS.count] & 0xffff) * 2
+  for (let pair = at + SETS.pairs; pair < end; pair += 2) if (words[pair] === key) return words[pair + 1]
+  return 0
+}
+
+/** SETS_FLAG bits of a node. */
+export function setsFlags(q: Query, node: number): number {
+  const sets = q.words[(node >> 2) + NODE.sets]
+  return sets === 0 ? 0 : q.words[(sets >> 2) + SETS.count] >>> 16
+}
+
+function matches(q: Query, label: number, at: number, length: number): boolean {
+  const start = q.labelAt[label]
+  if (q.nameLength - start !== length) return false
+  const { name, bytes } = q
+  for (let i = 0; i < length; i++) if (name[start + i] !== bytes[at + i]) return false
+  return true
+}

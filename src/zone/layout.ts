@@ -1,0 +1,71 @@
+// How zones lie in shared memory. Everything is a 32-bit word or bytes at a 4-aligned byte offset into one arena;
+// a pointer is such an offset, 0 = none. Objects are immutable once a pointer to them has been stored, except the
+// pointer fields themselves. Readers in any thread need only this file and the arena's buffer.
+//
+//   header ──▶ directory ──▶ zone ──▶ table ──▶ node ──▶ sets ──▶ rrset
+//              (space, origin)        (name)            (type)    wire form, ready to copy
+//
+// Offsets below are in words, relative to the object's start.
+
+/** Words at the very start of the arena. */
+export const HEADER = { magic: 0, directory: 1, bytes: 4 * 16 } as const
+export const MAGIC = 0x486f6c64
+
+/** Open-addressing table: mask, entries, then `mask + 1` slots of (hash, pointer). The directory and each zone have one. */
+export const TABLE = { mask: 0, used: 1, slots: 2 } as const
+
+/** The directory: which label counts occur among origins (128 bits), then a pointer to a TABLE of zones. */
+export const DIRECTORY = { table: 0, depths: 1, words: 5 } as const
+
+export const ZONE = {
+  space: 0, // which server block it belongs to
+  state: 1, // ZONE_STATE
+  slot: 2, // index of the zone's row of counters
+  flags: 3, // ZONE_FLAG
+  apex: 4, // node
+  table: 5, // TABLE of nodes
+  negative: 6, // SOA rrset with the negative TTL (RFC 2308 section 5)
+  order: 7, // count, then pointers to the nodes that own an NSEC, in canonical order
+  serial: 8,
+  labels: 9,
+  nameLength: 10,
+  name: 11, // lower-case wire form
+} as const
+export const ZONE_STATE = { loaded: 1, failed: 2 } as const
+export const ZONE_FLAG = {
+  /** Some node owns a delegation or a DNAME, so ancestors must be looked at. */
+  cuts: 1,
+  /** NSEC-signed: DO queries get proofs. */
+  signed: 2,
+  /** NXDOMAIN goes on to the next step of the server block. */
+  fallthrough: 4,
+} as const
+
+export const NODE = {
+  hash: 0,
+  parent: 1,
+  sets: 2, // 0 for an empty non-terminal
+  wildcard: 3, // the node `*` below this one
+  name: 4, // one byte length, then the lower-case wire form
+} as const
+
+/** Sets of a node: count | flags << 16, then pairs (type | covered << 16, rrset). */
+export const SETS = { count: 0, pairs: 1 } as const
+export const SETS_FLAG = { cut: 1, dname: 2, cname: 4 } as const
+
+export const RRSET = {
+  typeCount: 0, // type | records << 16
+  ttl: 1,
+  lengthFixups: 2, // bytes of the blob | number of fixups << 16
+  signatures: 3, // the RRSIG rrset that covers this one
+  targetsStride: 4, // number of targets | stride << 16; stride = size of every record when the order may rotate
+  blob: 5,
+} as const
+// After the blob (padded): fixups, one word each: position | target in blob << 16 | kind << 30,
+// then targets: hash, position in blob | name length << 16, lower-case name (padded).
+export const FIXUP = { owner: 0, origin: 1, blob: 2 } as const
+
+export const align4 = (n: number): number => (n + 3) & ~3
+
+/** Where the question's name starts in every message: right after the header. Owners in a blob point there. */
+export const QUESTION_NAME = 12

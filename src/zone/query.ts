@@ -1,0 +1,195 @@
+// A query is one reusable object: the packet it came in, what was asked, and the response as it grows in the same
+// buffer behind the question. One per thread; nothing is allocated per query. Offsets called "message offsets" count
+// from the start of the packet, as compression pointers do.
+
+import { HASH_PRIME, HASH_SEED, LOWER } from './hash.ts'
+
+/** Settings of one server block that answering needs. */
+export interface View {
+  /** Number of the block; zones carry it. */
+  readonly space: number
+  /** Lower-case wire names the block is responsible for. */
+  readonly zones: readonly Uint8Array[]
+  /** Upper limit for UDP answers. */
+  readonly udpBytes: number
+  readonly rotate: boolean
+  readonly minimalAny: boolean
+  /** What zones cannot answer goes to forwarders instead of being refused. */
+  readonly handsOver: boolean
+  readonly nsid: Uint8Array | undefined
+  /** Texts for version.bind and hostname.bind; undefined refuses the question. */
+  readonly version: Uint8Array | undefined
+  readonly hostname: Uint8Array | undefined
+}
+
+export const MAX_CHAIN = 16
+
+/** What became of one name: the response is complete, goes on with an alias's target, has no room, or is for the forwarders. */
+export const STEP = { done: 0, alias: 1, truncate: 2, elsewhere: 3 } as const
+
+export class Query {
+  // The arena as it is now.
+  words: Int32Array = new Int32Array(0)
+  bytes: Uint8Array = new Uint8Array(0)
+
+  // The packet: `length` bytes from `base`; the buffer must hold `capacity` bytes from there.
+  packet: Uint8Array = new Uint8Array(0)
+  base = 0
+  length = 0
+  capacity = 0
+  tcp = false
+
+  // The question.
+  type = 0
+  klass = 0
+  /** Message offset behind the question. */
+  questionEnd = 0
+
+  // EDNS.
+  edns = false
+  dnssecOk = false
+  clientBytes = 512
+  ednsVersion = 0
+  nsidAsked = false
+  keepaliveAsked = false
+  /** Place of the client's cookie in the buffer `cookie`, 0 bytes when there is none. */
+  cookieLength = 0
+  readonly cookie: Uint8Array = new Uint8Array(40)
+
+  // The name looked for: the question's, later the target of an alias. Lower case; for each label where it starts and
+  // the hash of the name from there to the root. Entry `labels` is the root.
+  readonly name: Uint8Array = new Uint8Array(256)
+  nameLength = 0
+  labels = 0
+  readonly labelAt: Uint8Array = new Uint8Array(129)
+  readonly labelHash: Int32Array = new Int32Array(129)
+  /** Message offset where the name stands, literally at least down to the zone's origin. */
+  nameOffset = 12
+
+  // The zone that answers.
+  zone = 0
+  zoneSlot = 0
+  /** Label of `name` at which the zone's origin starts, and the message offset where the origin stands. */
+  zoneLabel = 0
+  originOffset = 0
+  /** Label of `name` at which the delegation or DNAME that rules it starts. */
+  cutLabel = 0
+  /** Message offset of the owner last written out by emitOwned. */
+  ownerOffset = 0
+
+  // The response.
+  at = 0
+  limit = 0
+  rcode = 0
+  authoritative = false
+  truncated = false
+  answers = 0
+  authorities = 0
+  additionals = 0
+  /** Proofs owed for wildcards along the chain, as (NSEC owner, zone, origin offset): they follow all answers. */
+  readonly owed: Int32Array = new Int32Array(3 * (MAX_CHAIN + 1))
+  owedCount = 0
+  readonly visited: Int32Array = new Int32Array(MAX_CHAIN)
+  chain = 0
+  /** Nodes whose addresses or NSEC are in the message already. */
+  readonly included: Int32Array = new Int32Array(32)
+  includedCount = 0
+  /** Rotates A and AAAA sets; the turn moves on with each. */
+  rotate = true
+  turn = 0
+
+  // Scratch for canonical comparisons (nsec.ts) and synthesised names (alias.ts).
+  readonly scratchName: Uint8Array = new Uint8Array(512)
+  readonly labelStack: Int32Array = new Int32Array(128)
+  readonly otherStack: Int32Array = new Int32Array(128)
+
+  attach(buffer: SharedArrayBuffer): void {
+    this.words = new Int32Array(buffer)
+    this.bytes = new Uint8Array(buffer)
+  }
+
+  /** Starts over for a packet; the response will grow in the same place. */
+  open(packet: Uint8Array, base: number, length: number, capacity: number, tcp: boolean): void {
+    this.packet = packet
+    this.base = base
+    this.length = length
+    this.capacity = capacity
+    this.tcp = tcp
+    this.type = 0
+    this.klass = 0
+    this.questionEnd = 12
+    this.edns = false
+    this.dnssecOk = false
+    this.clientBytes = 512
+    this.ednsVersion = 0
+    this.nsidAsked = false
+    this.keepaliveAsked = false
+    this.cookieLength = 0
+    this.nameOffset = 12
+    this.nameLength = 0
+    this.labels = 0
+    this.zone = 0
+    this.zoneSlot = 0
+    this.rcode = 0
+    this.clearSections()
+    this.chain = 0
+    this.owedCount = 0
+  }
+
+  clearSections(): void {
+    this.at = this.questionEnd
+    this.authoritative = false
+    this.truncated = false
+    this.answers = 0
+    this.authorities = 0
+    this.additionals = 0
+    this.includedCount = 0
+  }
+
+  /** Takes an uncompressed name as the one to look for; false when it is malformed. */
+  setName(from: Uint8Array, start: number, limit: number): boolean {
+    const { name, labelAt } = this
+    let at = start
+    let labels = 0
+    for (;;) {
+      if (at >= limit) return false
+      const length = from[at]
+      if (length === 0) break
+      if (length > 63 || at + length - start > 253) return false
+      labelAt[labels++] = at - start
+      at += length + 1
+    }
+    const length = at - start
+    labelAt[labels] = length
+    this.labels = labels
+    this.nameLength = length + 1
+    name[length] = 0
+    const { labelHash } = this
+    let h = HASH_SEED
+    labelHash[labels] = h
+    let i = length - 1
+    for (let label = labels - 1; label >= 0; label--) {
+      const first = labelAt[label]
+      for (; i >= first; i--) {
+        const b = LOWER[from[start + i]]
+        name[i] = b
+        h = Math.imul(h ^ b, HASH_PRIME)
+      }
+      labelHash[label] = h
+    }
+    return true
+  }
+
+  /** Message offset of the ancestor that starts at `label`. */
+  suffixOffset(label: number): number {
+    return label === this.zoneLabel ? this.originOffset : this.nameOffset + this.labelAt[label]
+  }
+
+  /** Marks a node as included; false when it already was. */
+  include(node: number): boolean {
+    for (let i = 0; i < this.includedCount; i++) if (this.included[i] === node) return false
+    if (this.includedCount === this.included.length) return false
+    this.included[this.includedCount++] = node
+    return true
+  }
+}
