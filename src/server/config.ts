@@ -13,6 +13,9 @@ export interface ServerBlock {
   readonly port: number
   /** Addresses or interface names to bind; empty means every address, IPv4 and IPv6. */
   readonly bind: readonly string[]
+  /** `bind … { except … }`: addresses or interface names left out of what `bind` names. */
+  readonly bindExcept?: readonly string[]
+  /** Directory of relative zone file paths; the paths in `files` and `autos` have it in front already. */
   readonly root: string | undefined
   readonly files: readonly FileConfig[]
   readonly autos: readonly AutoConfig[]

@@ -13,13 +13,13 @@ import { emitSet, emitSignatures } from './emit.ts'
 import { findNode, findSet, findZone, setsFlags } from './find.ts'
 import { NODE, QUESTION_NAME, SETS, SETS_FLAG, ZONE, ZONE_FLAG, ZONE_STATE } from './layout.ts'
 import { oweCovering, settle } from './nsec.ts'
-import { STEP } from './query.ts'
+import { HANDOVER, STEP } from './query.ts'
 import type { Query, View } from './query.ts'
 import { refer } from './refer.ts'
 
 /** Say nothing at all. */
 export const SILENCE = 0
-/** The zones do not have it: for the block's forwarders. The packet is untouched. */
+/** The zones do not have it: for the block's forwarders, and `handover` says why. The question is intact, what followed it may not be. */
 export const ELSEWHERE = -1
 
 const CLASS_IN = 1
@@ -31,15 +31,21 @@ export function answer(q: Query, views: readonly View[], context: EdnsContext): 
   const { packet, base } = q
   if (q.length < HEADER_BYTES || (packet[base + 2] & 0x80) !== 0) return SILENCE
   let view = views[0]
+  q.space = view.space
   q.limit = HEADER_BYTES
   q.rcode = read(q)
   if (q.rcode === RCODE.NOERROR) {
-    view = q.labels >= 0 && views.length > 1 ? chooseView(q, views) : view
+    if (views.length > 1) view = chooseView(q, views)
+    q.space = view.space
     const most = q.tcp ? 65_535 : q.edns ? Math.min(q.clientBytes, view.udpBytes) : 512
     q.limit = Math.min(most, q.capacity) - optBytes(q, view)
     q.rotate = view.rotate
     if (q.ednsVersion !== 0) q.rcode = RCODE.BADVERS
     else if (!answerQuestion(q, view)) return ELSEWHERE
+    if ((view.handoverRcodes & (1 << q.rcode)) !== 0 && q.rcode < 16) {
+      q.handover = HANDOVER.rcode
+      return ELSEWHERE
+    }
   }
   return finish(q, view, context)
 }
@@ -105,11 +111,16 @@ function answerQuestion(q: Query, view: View): boolean {
   let zone = findZone(q, view.space, 0)
   // The DS of a zone lives on the parent's side of the cut (RFC 4035 section 3.1.4.1).
   if (zone !== 0 && q.zoneLabel === 0 && type === TYPE.DS && q.labels > 0) zone = findParentZone(q, view.space, zone)
-  if (zone === 0) return !view.handsOver && refuse(q)
+  if (zone === 0) return view.handsOver ? handOver(q, HANDOVER.uncovered) : refuse(q)
   q.zone = zone
   q.zoneSlot = q.words[(zone >> 2) + ZONE.slot]
   q.originOffset = QUESTION_NAME + q.labelAt[q.zoneLabel]
   return answerFromZones(q, view)
+}
+
+function handOver(q: Query, reason: number): false {
+  q.handover = reason
+  return false
 }
 
 function refuse(q: Query): true {
@@ -138,10 +149,10 @@ function answerFromZones(q: Query, view: View): boolean {
     const next = answerName(q, view)
     if (next === STEP.truncate) return truncate(q)
     if (next === STEP.done) return true
-    if (next === STEP.elsewhere) return false
+    if (next === STEP.elsewhere) return handOver(q, HANDOVER.fallthrough)
     // An alias: its target may be in the same zone, in another one, or not here at all.
     const zone = findZone(q, view.space, 0)
-    if (zone === 0) return !view.handsOver && (settle(q) || truncate(q))
+    if (zone === 0) return view.handsOver ? handOver(q, HANDOVER.alias) : settle(q) || truncate(q)
     if (zone !== q.zone) {
       q.zone = zone
       q.originOffset = q.nameOffset + q.labelAt[q.zoneLabel]

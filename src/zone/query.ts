@@ -16,6 +16,8 @@ export interface View {
   readonly minimalAny: boolean
   /** What zones cannot answer goes to forwarders instead of being refused. */
   readonly handsOver: boolean
+  /** Bit per rcode: local answers with one of these go to the forwarders as well. */
+  readonly handoverRcodes: number
   readonly nsid: Uint8Array | undefined
   /** Texts for version.bind and hostname.bind; undefined refuses the question. */
   readonly version: Uint8Array | undefined
@@ -23,6 +25,9 @@ export interface View {
 }
 
 export const MAX_CHAIN = 16
+
+/** Why a query is for the forwarders: no zone has it, its zone lets it fall through, an alias leads away, its rcode says so. */
+export const HANDOVER = { uncovered: 1, fallthrough: 2, alias: 3, rcode: 4 } as const
 
 /** What became of one name: the response is complete, goes on with an alias's target, has no room, or is for the forwarders. */
 export const STEP = { done: 0, alias: 1, truncate: 2, elsewhere: 3 } as const
@@ -76,6 +81,11 @@ export class Query {
   cutLabel = 0
   /** Message offset of the owner last written out by emitOwned. */
   ownerOffset = 0
+
+  /** Number of the server block that was responsible. */
+  space = 0
+  /** One of HANDOVER when the answer was ELSEWHERE. */
+  handover = 0
 
   // The response.
   at = 0
@@ -134,6 +144,7 @@ export class Query {
     this.clearSections()
     this.chain = 0
     this.owedCount = 0
+    this.handover = 0
   }
 
   clearSections(): void {

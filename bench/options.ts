@@ -1,0 +1,94 @@
+// The command line of `npm run bench:dns`.
+
+import { parseArgs } from 'node:util'
+import type { Transport } from './load.ts'
+import { MIXES, type Mix } from './mixes.ts'
+import { PEER_NAMES, type PeerName } from './peers.ts'
+
+const TRANSPORTS: readonly Transport[] = ['udp', 'tcp']
+const PHASES = ['queries', 'loading'] as const
+const SIZES: Readonly<Record<string, number>> = { '10k': 10_000, '100k': 100_000, '1M': 1_000_000 }
+
+export const USAGE = `Usage: npm run bench:dns -- [options]
+  --peers LIST       of ${PEER_NAMES.join(',')} (default: all)
+  --sizes LIST       records in the zone: of ${Object.keys(SIZES).join(',')} (default: 10k,1M)
+  --mixes LIST       of ${Object.keys(MIXES).join(',')} (default: all)
+  --transports LIST  of ${TRANSPORTS.join(',')} (default: both)
+  --phases LIST      of ${PHASES.join(',')} (default: both)
+  --rounds N         measurements of each server and mix (default: 5)
+  --seconds N        length of one measurement (default: 2)
+  --workers N        workers of each server, on as many cores (default: 1)
+  --quick            10k, hit and mixed, 1 round of 1 second, smaller loads; writes no document
+  --json FILE        write every sample as JSON
+  --document FILE    write the tables as Markdown (default: docs/benchmarks.md, unless --quick)`
+
+export interface Options {
+  readonly peers: readonly PeerName[]
+  readonly sizes: readonly number[]
+  readonly mixes: readonly Mix[]
+  readonly transports: readonly Transport[]
+  readonly phases: readonly (typeof PHASES)[number][]
+  readonly rounds: number
+  readonly seconds: number
+  readonly workers: number
+  readonly quick: boolean
+  readonly json: string | undefined
+  readonly document: string | undefined
+}
+
+export function parseOptions(args: string[]): Options {
+  const text = { type: 'string' } as const
+  const { values } = parseArgs({
+    args,
+    options: {
+      peers: text,
+      sizes: text,
+      mixes: text,
+      transports: text,
+      phases: text,
+      rounds: text,
+      seconds: text,
+      workers: text,
+      quick: { type: 'boolean', default: false },
+      json: text,
+      document: text,
+    },
+  })
+  const { quick } = values
+  return {
+    peers: chosen('peers', values.peers, PEER_NAMES, PEER_NAMES),
+    sizes: chosen('sizes', values.sizes, Object.keys(SIZES), quick ? ['10k'] : ['10k', '1M']).map(
+      (size) => SIZES[size],
+    ),
+    mixes: chosen('mixes', values.mixes, Object.keys(MIXES) as Mix[], quick ? ['hit', 'mixed'] : undefined),
+    transports: chosen('transports', values.transports, TRANSPORTS),
+    phases: chosen('phases', values.phases, PHASES),
+    rounds: positive('rounds', values.rounds, quick ? 1 : 5),
+    seconds: positive('seconds', values.seconds, quick ? 1 : 2),
+    workers: positive('workers', values.workers, 1),
+    quick,
+    json: values.json,
+    document: values.document ?? (quick ? undefined : 'docs/benchmarks.md'),
+  }
+}
+
+function chosen<T extends string>(
+  flag: string,
+  given: string | undefined,
+  all: readonly T[],
+  usual = all,
+): readonly T[] {
+  if (given === undefined) return usual
+  const words = given.split(',')
+  const unknown = words.find((word) => !all.some((each) => each === word))
+  if (unknown !== undefined)
+    throw new RangeError(`Cannot use --${flag} "${unknown}": not known; one of ${all.join(', ')} is wanted`)
+  return all.filter((each) => words.includes(each))
+}
+
+function positive(flag: string, given: string | undefined, usual: number): number {
+  const number = given === undefined ? usual : Number(given)
+  if (!(Number.isInteger(number) && number > 0))
+    throw new RangeError(`Cannot use --${flag} "${given}": a whole number above 0 is wanted`)
+  return number
+}

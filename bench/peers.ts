@@ -1,0 +1,31 @@
+// The servers that are compared. Every one is set up as a careful operator would for plain authoritative service:
+// no rate limit, no query log, minimal answers, the asked number of workers.
+
+import { bind } from './peers/bind.ts'
+import { coredns } from './peers/coredns.ts'
+import { holdfast } from './peers/holdfast.ts'
+import { knot } from './peers/knot.ts'
+import { nsd } from './peers/nsd.ts'
+import type { Peer } from './peers/peer.ts'
+
+const PEERS = { holdfast, nsd, knot, bind, coredns } as const
+export type PeerName = keyof typeof PEERS
+export const PEER_NAMES = Object.keys(PEERS) as PeerName[]
+
+/** A peer that is there, with its program found and its version read. */
+export interface Contestant {
+  readonly name: PeerName
+  readonly peer: Peer
+  readonly program: string
+  readonly version: string
+}
+
+export async function findContestants(names: readonly PeerName[]): Promise<Contestant[]> {
+  const found: Contestant[] = []
+  for (const name of names) {
+    const peer = PEERS[name]
+    const program = await peer.locate()
+    if (program !== undefined) found.push({ name, peer, program, version: await peer.version(program) })
+  }
+  return found
+}

@@ -1,0 +1,192 @@
+// The running name server: a loader and a server per generation, endpoints and logs across generations, and the
+// reload that replaces one generation by the next without a gap.
+
+import { randomBytes } from 'node:crypto'
+import { availableParallelism, hostname } from 'node:os'
+import { MessageChannel } from 'node:worker_threads'
+import { HoldfastError, messageOf } from '../lib/errors.ts'
+import type { LogSink } from '../lib/log-sink.ts'
+import type { Log } from '../lib/log.ts'
+import type { LoaderReport } from '../names/loader-messages.ts'
+import { LoaderThread } from '../names/loader-thread.ts'
+import type { ServerConfig } from '../server/config.ts'
+import { HttpServer, httpEndpoints } from '../server/http.ts'
+import { HealthProbe } from '../server/metrics/health-probe.ts'
+import { NameServer } from '../server/name-server.ts'
+import type { TcpCounters } from '../server/tcp.ts'
+import { Control } from '../zone/epoch.ts'
+import { renderServiceMetrics } from './dns-metrics.ts'
+import { ZoneTable } from './zone-table.ts'
+
+export interface LoadedConfig {
+  readonly config: ServerConfig
+  /** SHA-512 of the configuration's text; undefined without one. */
+  readonly hash: string | undefined
+  /** CoreDNS serves zones without NS, so Corefiles may too. */
+  readonly requireNs: boolean
+}
+
+export interface DnsServiceOptions {
+  readonly log: Log
+  readonly sink: LogSink
+  readonly version: string
+  readonly workers: number | undefined
+  readonly plainUdp: boolean
+  readonly onFatal: (error: HoldfastError) => void
+}
+
+export interface Generation {
+  readonly loaded: LoadedConfig
+  readonly loader: LoaderThread
+  readonly server: NameServer
+  readonly zones: ZoneTable
+}
+
+/** More zones than at the start get counters of their own up to this factor. */
+const SLOT_HEADROOM = 2
+const FEWEST_SLOTS = 1024
+
+export class DnsService {
+  readonly #options: DnsServiceOptions
+  readonly #http: HttpServer
+  readonly #tcpCounters: TcpCounters = { open: 0, accepted: 0, refused: 0 }
+  readonly #cookieSecret = randomBytes(16)
+  #generation: Generation | undefined
+  #health: HealthProbe | undefined
+  #reloadsFailed = 0
+  /** One reload at a time. */
+  #reloading: Promise<void> = Promise.resolve()
+
+  constructor(options: DnsServiceOptions) {
+    this.#options = options
+    this.#http = new HttpServer({
+      notReady: () => this.#generation?.zones.notReady() ?? ['zones are being loaded'],
+      metrics: () => this.#metrics(),
+    })
+  }
+
+  /** Loads the zones, then serves. Throws when an address cannot be had. */
+  async start(loaded: LoadedConfig): Promise<Generation> {
+    await this.#http.serve(httpEndpoints(loaded.config))
+    try {
+      const generation = await this.#startGeneration(loaded, false)
+      this.#generation = generation
+      this.#probeHealth(loaded.config)
+      return generation
+    } catch (thrown) {
+      await this.#http.close()
+      throw thrown
+    }
+  }
+
+  /** Goes over to a new configuration, or stays with the old one and says why. */
+  reload(load: () => LoadedConfig): Promise<void> {
+    this.#reloading = this.#reloading.then(async () => {
+      const { log } = this.#options
+      try {
+        const loaded = load()
+        await this.#http.serve(httpEndpoints(loaded.config))
+        const previous = this.#generation
+        this.#generation = await this.#startGeneration(loaded, true)
+        this.#probeHealth(loaded.config)
+        if (previous !== undefined) await stopGeneration(previous)
+        log.info('Reloaded the configuration')
+      } catch (thrown) {
+        this.#reloadsFailed++
+        log.error(`Cannot reload, the previous configuration stays in service: ${messageOf(thrown)}`)
+        if (this.#generation !== undefined) await this.#http.serve(httpEndpoints(this.#generation.loaded.config))
+      }
+    })
+    return this.#reloading
+  }
+
+  /** Waits out the lameduck time, answers what has arrived, closes everything. `hurry` cuts the waiting short. */
+  async stop(hurry: AbortSignal): Promise<void> {
+    await this.#reloading
+    const lameduckMs = Math.max(0, ...(this.#generation?.loaded.config.blocks.map((block) => block.lameduckMs) ?? []))
+    await this.#http.drain(lameduckMs, hurry)
+    this.#health?.stop()
+    if (this.#generation !== undefined) await stopGeneration(this.#generation)
+    await this.#http.close()
+    await this.#options.sink.flush()
+  }
+
+  async #startGeneration(loaded: LoadedConfig, shared: boolean): Promise<Generation> {
+    const { log, sink, version, plainUdp, onFatal } = this.#options
+    const workers = plainUdp ? 0 : (this.#options.workers ?? availableParallelism())
+    const control = Control.create(1 + workers)
+    const { port1, port2 } = new MessageChannel()
+    const zones = new ZoneTable(loaded.config, log)
+    const ready = Promise.withResolvers<void>()
+    const onReport = (report: LoaderReport) => {
+      zones.apply(report)
+      if (report.kind === 'ready') ready.resolve()
+    }
+    const loader = new LoaderThread(
+      {
+        control: control.buffer,
+        readers: [port2],
+        requireNs: loaded.requireNs,
+        blocks: loaded.config.blocks.map(({ autos, files }, space) => ({ space, autos, files })),
+      },
+      onReport,
+      (error) => {
+        const failure = new HoldfastError(
+          'LoaderFailed',
+          `Cannot load zones: ${messageOf(error)}; this is a defect, please report it`,
+        )
+        ready.reject(failure)
+        log.error(`${failure.message}; zones already loaded stay in service, changes are not noticed until a restart`)
+      },
+    )
+    try {
+      await ready.promise
+      const slots = Math.max(FEWEST_SLOTS, zones.slots * SLOT_HEADROOM)
+      const server = new NameServer(
+        {
+          config: loaded.config,
+          identity: { version: `holdfast ${version}`, hostname: hostname() },
+          workers,
+          control,
+          arenas: port1,
+          addReader: (port) => loader.addReader(port),
+          cookieSecret: this.#cookieSecret,
+          log,
+          sink,
+          tcpCounters: this.#tcpCounters,
+          plainUdp,
+          onFatal,
+        },
+        slots,
+      )
+      await server.start(shared)
+      return { loaded, loader, server, zones }
+    } catch (thrown) {
+      await loader.stop()
+      throw thrown
+    }
+  }
+
+  #probeHealth({ blocks }: ServerConfig): void {
+    this.#health?.stop()
+    const health = blocks.find((block) => block.health !== undefined)?.health
+    this.#health = health === undefined ? undefined : new HealthProbe(health.host, health.port)
+  }
+
+  #metrics(): string {
+    if (this.#generation === undefined) return ''
+    const { version, sink } = this.#options
+    return renderServiceMetrics(this.#generation, {
+      version,
+      health: this.#health,
+      reloadsFailed: this.#reloadsFailed,
+      sinkDropped: sink.droppedLines,
+      tcp: this.#tcpCounters,
+    })
+  }
+}
+
+async function stopGeneration({ server, loader }: Generation): Promise<void> {
+  await server.stop()
+  await loader.stop()
+}

@@ -1,0 +1,213 @@
+// `holdfast dns`: the name server, from directories of zone files or a Corefile.
+
+import { createHash } from 'node:crypto'
+import { globSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { basename, dirname, resolve } from 'node:path'
+import { HoldfastError, messageOf } from '../lib/errors.ts'
+import { Log } from '../lib/log.ts'
+import { LogSink } from '../lib/log-sink.ts'
+import type { HttpAddress, ServerConfig } from '../server/config.ts'
+import { parseCorefile } from '../server/corefile/parse-corefile.ts'
+import { zonesConfig } from '../server/corefile/zones-config.ts'
+import { command, EXIT, type Io } from './command.ts'
+import { DnsService, type LoadedConfig } from './dns-service.ts'
+import { version } from './version.ts'
+
+const MOST_WORKERS = 256
+/** Editors write a file in several steps. */
+const SETTLE_MS = 50
+
+export const dnsCommand = command({
+  name: 'dns',
+  summary: 'Run the name server, from directories of zone files or a Corefile',
+  usage: '--zones DIR [--listen ADDR:PORT] | -conf FILE',
+  options: {
+    zones: { value: 'DIR', summary: 'serve every zone file in DIR: db.ZONE, ZONE.zone or ZONE', repeat: true },
+    listen: {
+      value: 'ADDR:PORT',
+      summary: 'where to listen with --zones; port 53 of every address unless given',
+      repeat: true,
+    },
+    conf: { value: 'FILE', summary: 'run this Corefile' },
+    'dns.port': { value: 'PORT', summary: 'port for server blocks that give none; 53 unless given' },
+    workers: { value: 'N', summary: 'threads that answer UDP; one per core unless given' },
+    health: { value: 'ADDR:PORT', summary: 'serve /health there, with --zones' },
+    ready: { value: 'ADDR:PORT', summary: 'serve /ready there, with --zones' },
+    metrics: { value: 'ADDR:PORT', summary: 'serve Prometheus /metrics there, with --zones' },
+    'plain-udp': { summary: 'use one socket per address and no batches, as where koffi cannot be loaded' },
+    pidfile: { value: 'FILE', summary: 'write the process id to FILE' },
+    quiet: { summary: 'log only errors' },
+  },
+  async run({ options }, io) {
+    const load = () => loadConfig(options, io)
+    const loaded = load()
+    const workers = options.workers === undefined ? undefined : readWorkers(options.workers)
+    const sink = new LogSink(1)
+    const log = new Log(sink, { quiet: options.quiet })
+    const fatal = Promise.withResolvers<HoldfastError>()
+    const stopSignal = io.stopSignal()
+    const service = new DnsService({
+      log,
+      sink,
+      version: version(),
+      workers,
+      plainUdp: options['plain-udp'],
+      onFatal: fatal.resolve,
+    })
+    announceNotices(loaded, log)
+    const { server, zones } = await service.start(loaded)
+    const { pidfile } = options
+    if (pidfile !== undefined) writePidfile(pidfile)
+    for (const { host, port } of server.listeners) log.info(`Listening on ${printAddress(host, port)} (UDP and TCP)`)
+    if (options.zones.length > 0) log.info(`Try: ${digLine(zones.serving()[0]?.zone, server.listeners[0])}`)
+
+    const reload = () => void service.reload(() => announceNotices(load(), log))
+    io.onHangup(reload)
+    const watcher = options.conf === undefined ? undefined : watchCorefile(options.conf, loaded.config, reload)
+    const failure = await Promise.race([fatal.promise, aborted(stopSignal)])
+    watcher?.close()
+    if (failure !== undefined) log.error(failure.message)
+    else log.info(`Stopping on ${String(stopSignal.reason)}`)
+    await service.stop(io.stopSignal())
+    if (pidfile !== undefined) rmSync(pidfile, { force: true })
+    return failure === undefined ? EXIT.done : EXIT.failed
+  },
+})
+
+interface DnsOptions {
+  readonly zones: readonly string[]
+  readonly listen: readonly string[]
+  readonly conf: string | undefined
+  readonly 'dns.port': string | undefined
+  readonly health: string | undefined
+  readonly ready: string | undefined
+  readonly metrics: string | undefined
+}
+
+interface ConfigWithNotices extends LoadedConfig {
+  readonly notices: readonly string[]
+}
+
+function loadConfig(options: DnsOptions, io: Io): ConfigWithNotices {
+  const { zones, listen, conf } = options
+  if (conf === undefined) {
+    if (zones.length === 0)
+      throw new HoldfastError(
+        'Usage',
+        'Cannot run "holdfast dns": nothing to serve; --zones DIR or -conf FILE is wanted',
+      )
+    const http = Object.entries({ health: options.health, ready: options.ready, prometheus: options.metrics })
+      .filter((entry): entry is [string, string] => entry[1] !== undefined)
+      .map(([name, text]) => [name, readHttpAddress(text)] as const)
+    const config = zonesConfig({ directories: zones, listen, ...Object.fromEntries(http) })
+    return { config, hash: undefined, requireNs: true, notices: [] }
+  }
+  if (zones.length > 0 || listen.length > 0)
+    throw new HoldfastError(
+      'Usage',
+      'Cannot use --zones or --listen with -conf: the Corefile says what is served and where',
+    )
+  const text = readText(conf)
+  const port = options['dns.port']
+  const { config, notices } = parseCorefile(text, {
+    file: conf,
+    env: io.env,
+    readFile: readText,
+    glob: (pattern) => globSync(pattern).toSorted(),
+    hostname: hostname(),
+    ...(port === undefined ? {} : { defaultPort: readPort(port) }),
+  })
+  const hash = createHash('sha512').update(text).digest('hex')
+  return { config, hash, requireNs: false, notices: notices.map(({ at, message }) => `${at}: ${message}`) }
+}
+
+function announceNotices(loaded: ConfigWithNotices, log: Log): LoadedConfig {
+  for (const notice of loaded.notices) log.warning(notice)
+  return loaded
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (thrown) {
+    throw new HoldfastError('FileUnreadable', `Cannot read "${file}": ${messageOf(thrown)}`, { cause: thrown })
+  }
+}
+
+function readPort(text: string): number {
+  const port = Number(text)
+  if (!/^\d+$/u.test(text) || port > 65_535)
+    throw new HoldfastError('Usage', `Cannot use port "${text}": not a number up to 65535`)
+  return port
+}
+
+function readWorkers(text: string): number {
+  const workers = Number(text)
+  if (!/^\d+$/u.test(text) || workers < 1 || workers > MOST_WORKERS)
+    throw new HoldfastError('Usage', `Cannot run "${text}" workers: a number from 1 to ${MOST_WORKERS} is wanted`)
+  return workers
+}
+
+function readHttpAddress(text: string): HttpAddress {
+  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/u.exec(text)
+  if (match === null)
+    throw new HoldfastError('Usage', `Cannot listen on "${text}": not an address; wanted ADDRESS:PORT`)
+  return { host: match[1] ?? match[2], port: readPort(match[3]) }
+}
+
+function writePidfile(file: string): void {
+  try {
+    writeFileSync(file, `${process.pid}\n`)
+  } catch (thrown) {
+    throw new HoldfastError('FileUnwritable', `Cannot write "${file}": ${messageOf(thrown)}`, { cause: thrown })
+  }
+}
+
+/** Follows the Corefile when it has `reload`. The directory is watched, because editors replace files. */
+function watchCorefile(file: string, config: ServerConfig, reload: () => void): { close(): void } | undefined {
+  if (config.blocks.every(({ reloadMs }) => reloadMs === 0)) return undefined
+  const path = resolve(file)
+  let last = readFileSync(path)
+  const look = () => {
+    let now: typeof last
+    try {
+      now = readFileSync(path)
+    } catch {
+      return // being replaced; the next event or interval finds it
+    }
+    if (now.equals(last)) return
+    last = now
+    reload()
+  }
+  let settling: NodeJS.Timeout | undefined
+  const watcher = watch(dirname(path), (_, name) => {
+    if (name !== basename(path)) return
+    clearTimeout(settling)
+    settling = setTimeout(look, SETTLE_MS)
+  })
+  const interval = setInterval(look, Math.max(1000, ...config.blocks.map(({ reloadMs }) => reloadMs)))
+  return {
+    close() {
+      clearTimeout(settling)
+      clearInterval(interval)
+      watcher.close()
+    },
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve_) => {
+    if (signal.aborted) resolve_(undefined)
+    else signal.addEventListener('abort', () => resolve_(undefined), { once: true })
+  })
+}
+
+function printAddress(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+function digLine(zone: string | undefined, { host, port }: { host: string; port: number }): string {
+  const server = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `dig @${server} -p ${port} ${zone ?? 'example.test.'} SOA`
+}

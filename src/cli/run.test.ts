@@ -1,0 +1,115 @@
+import { Writable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { HoldfastError } from '../lib/errors.ts'
+import { command, type Io } from './command.ts'
+import { run } from './run.ts'
+
+const commands = [
+  command({
+    name: 'dns',
+    summary: 'Answer questions',
+    usage: '[--zones DIR]',
+    options: { zones: { value: 'DIR', repeat: true, summary: 'a directory' }, quiet: { summary: 'say less' } },
+    run: ({ options }) => {
+      if (options.zones.includes('defect')) throw new TypeError('a defect')
+      if (options.zones.includes('broken')) {
+        throw new HoldfastError('CorefileInvalid', 'Cannot load Corefile:1:1: x\nCannot load Corefile:2:1: y')
+      }
+      if (options.zones.includes('taken'))
+        throw new HoldfastError('PortInUse', 'Cannot listen', { hint: 'another port' })
+      return Promise.resolve(0)
+    },
+  }),
+  command({ name: 'zone check', summary: 'Check', usage: '', options: {}, run: () => Promise.resolve(3) }),
+]
+
+async function holdfast(...argv: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const streams = { stdout: '', stderr: '' }
+  const collect = (name: 'stdout' | 'stderr') =>
+    new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        streams[name] += chunk.toString()
+        done()
+      },
+    })
+  const io: Io = {
+    stdout: collect('stdout'),
+    stderr: collect('stderr'),
+    env: {},
+    stopSignal: () => new AbortController().signal,
+    onHangup() {},
+  }
+  const code = await run(argv, io, commands)
+  return { code, ...streams }
+}
+
+test('a command of one word or two is found, and its exit code is ours', async () => {
+  expect(await holdfast('dns', '--quiet')).toEqual({ code: 0, stdout: '', stderr: '' })
+  expect(await holdfast('zone', 'check')).toEqual({ code: 3, stdout: '', stderr: '' })
+})
+
+test('nothing at all shows the commands and is wrong usage', async () => {
+  const { code, stderr } = await holdfast()
+  expect(code).toBe(2)
+  expect(stderr).toContain('  dns         Answer questions\n  zone check  Check\n')
+})
+
+test('help is shown for all and for each, wherever it is asked for', async () => {
+  expect((await holdfast('--help')).stdout).toContain('Usage: holdfast COMMAND')
+  const expected = [
+    'Usage: holdfast dns [--zones DIR]',
+    '',
+    'Answer questions',
+    '',
+    '  --zones DIR  a directory (may be repeated)',
+    '  --quiet      say less',
+    '',
+  ].join('\n')
+  for (const argv of [
+    ['dns', '--help'],
+    ['help', 'dns'],
+    ['--help', 'dns'],
+    ['dns', '--zones', 'x', '-h'],
+  ]) {
+    expect(await holdfast(...argv)).toEqual({ code: 0, stdout: expected, stderr: '' })
+  }
+})
+
+test('the version names the program and the Node it runs on', async () => {
+  expect((await holdfast('--version')).stdout).toMatch(/^holdfast \d+\.\d+\.\d+ \(node \d+\.\d+\.\d+\)\n$/u)
+  expect((await holdfast('-version')).code).toBe(0)
+})
+
+test('an unknown command is wrong usage, with the one that may be meant', async () => {
+  const unknown = await holdfast('dsn')
+  expect(unknown.code).toBe(2)
+  expect(unknown.stderr).toContain('holdfast: Cannot run "holdfast dsn": no such command; did you mean "dns"?\n')
+  expect((await holdfast('zone', 'chekc')).stderr).toContain('did you mean "zone check"?')
+  expect((await holdfast('zone')).stderr).toContain('known commands: zone check\n')
+  expect((await holdfast('kubernetes')).stderr).toContain('known commands: dns, zone check')
+})
+
+test('an unknown option is wrong usage', async () => {
+  const { code, stderr } = await holdfast('dns', '--zonse', 'x')
+  expect(code).toBe(2)
+  expect(stderr).toContain(
+    'unknown option "--zonse"; did you mean "--zones"?\nholdfast: "holdfast dns --help" shows its options\n',
+  )
+})
+
+test('an error is its message and hint on stderr, and a code that says whose fault it is', async () => {
+  expect(await holdfast('dns', '--zones', 'broken')).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: 'holdfast: Cannot load Corefile:1:1: x\nholdfast: Cannot load Corefile:2:1: y\n',
+  })
+  expect(await holdfast('dns', '--zones', 'taken')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'holdfast: Cannot listen\nholdfast: another port\n',
+  })
+})
+
+test('a defect of the program is not dressed up as an error of the user', async () => {
+  await expect(holdfast('dns', '--zones', 'defect')).rejects.toThrow(TypeError)
+})

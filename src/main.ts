@@ -1,0 +1,27 @@
+// argv in, exit code out. The only file that touches the process: its arguments, environment, signals, streams.
+
+import { run } from './cli/run.ts'
+
+// Output cut off by its reader (`holdfast … | head`) is the reader's choice and no failure to report.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : 1)
+})
+
+// No process.exit here: whatever is still being written gets out first.
+process.exitCode = await run(process.argv.slice(2), {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  stopSignal() {
+    const controller = new AbortController()
+    const stop = (name: NodeJS.Signals) => {
+      process.off('SIGINT', stop).off('SIGTERM', stop)
+      controller.abort(name)
+    }
+    process.on('SIGINT', stop).on('SIGTERM', stop)
+    return controller.signal
+  },
+  onHangup(listener) {
+    process.on('SIGHUP', listener)
+  },
+})

@@ -1,0 +1,165 @@
+// Which zones are in service and where each comes from. Sources offer files for origins; the source named first wins
+// an origin that several offer. A file that is refused changes nothing: the last good version stays, and where there
+// is none the zone answers SERVFAIL until there is.
+
+import { performance } from 'node:perf_hooks'
+import { parseName } from '../dns/name.ts'
+import type { Arena } from '../zone/arena.ts'
+import { ArenaFull } from '../zone/arena.ts'
+import { compileFailedZone, compileZone } from '../zone/compile.ts'
+import type { CompiledZone } from '../zone/compile.ts'
+import type { Directory } from '../zone/directory.ts'
+import { loadZone } from './load-zone.ts'
+import type { LoaderReport } from './loader-messages.ts'
+
+export interface ZoneSource {
+  /** The server block it belongs to. */
+  readonly space: number
+  /** `auto` or `file`, as metrics name it. */
+  readonly plugin: string
+  readonly fallthrough: boolean
+  /** Tells the source which other files the zone depends on. */
+  watchAlso(origin: string, files: readonly string[]): void
+}
+
+interface Entry {
+  readonly space: number
+  readonly origin: string
+  readonly slot: number
+  /** What each source offers, in order of the sources; the first one counts. */
+  readonly offers: Map<ZoneSource, string>
+  serving: { compiled: CompiledZone; serial: number | undefined } | undefined
+}
+
+/** More problems than this say nothing new. */
+const PROBLEMS_SHOWN = 5
+
+export class Catalog {
+  readonly #arena: Arena
+  readonly #directory: Directory
+  readonly #requireNs: boolean
+  readonly #report: (report: LoaderReport) => void
+  readonly #order: ZoneSource[] = []
+  readonly #entries = new Map<string, Entry>()
+  /** Slot 0 counts what is in no zone. */
+  #slots = 1
+
+  constructor(arena: Arena, directory: Directory, requireNs: boolean, report: (report: LoaderReport) => void) {
+    this.#arena = arena
+    this.#directory = directory
+    this.#requireNs = requireNs
+    this.#report = report
+  }
+
+  /** Makes a source known; earlier ones have precedence. */
+  add(source: ZoneSource): void {
+    this.#order.push(source)
+  }
+
+  /** A source has a file, or new content in it, for an origin. */
+  offer(source: ZoneSource, origin: string, file: string): void {
+    const entry = this.#entry(source.space, origin)
+    entry.offers.set(source, file)
+    const chosen = this.#chosen(entry)
+    if (chosen === source) this.#load(entry, source, file)
+    else
+      this.#report({
+        kind: 'problem',
+        message: `Cannot use "${file}" for ${origin}: "${chosen && entry.offers.get(chosen)}" comes first; remove one of them`,
+      })
+  }
+
+  /** A source no longer has the origin. */
+  withdraw(source: ZoneSource, origin: string): void {
+    const entry = this.#entry(source.space, origin)
+    const wasChosen = this.#chosen(entry) === source
+    entry.offers.delete(source)
+    if (!wasChosen) return
+    const next = this.#chosen(entry)
+    if (next !== undefined) return this.#load(entry, next, entry.offers.get(next) ?? '')
+    if (entry.serving !== undefined) this.#directory.remove(entry.serving.compiled.zone)
+    this.#entries.delete(keyOf(source.space, origin))
+    this.#report({ kind: 'gone', space: source.space, origin })
+    this.#directory.reclaim()
+  }
+
+  #entry(space: number, origin: string): Entry {
+    const key = keyOf(space, origin)
+    let entry = this.#entries.get(key)
+    if (entry === undefined) {
+      entry = { space, origin, slot: this.#slots++, offers: new Map(), serving: undefined }
+      this.#entries.set(key, entry)
+    }
+    return entry
+  }
+
+  #chosen(entry: Entry): ZoneSource | undefined {
+    return this.#order.find((source) => entry.offers.has(source))
+  }
+
+  #load(entry: Entry, source: ZoneSource, file: string): void {
+    const started = performance.now()
+    const { space, origin, slot } = entry
+    const previousSerial = entry.serving?.serial
+    const loaded = loadZone(file, parseName(origin), {
+      requireNs: this.#requireNs,
+      ...(previousSerial === undefined ? {} : { previousSerial }),
+    })
+    source.watchAlso(origin, loaded.included)
+    const options = { space, slot, fallthrough: source.fallthrough }
+    const { zone } = loaded
+    if (zone === undefined) return this.#refuse(entry, file, loaded.errors, options)
+    try {
+      const compiled = compileZone(zone, this.#arena, options)
+      this.#directory.publish(compiled)
+      entry.serving = { compiled, serial: zone.serial }
+    } catch (thrown) {
+      if (!(thrown instanceof ArenaFull)) throw thrown
+      return this.#refuse(entry, file, [thrown.message], options)
+    }
+    this.#directory.reclaim()
+    this.#report({
+      kind: 'zone',
+      space,
+      origin,
+      slot,
+      plugin: source.plugin,
+      file,
+      serial: zone.serial,
+      serialChanged: previousSerial !== zone.serial,
+      records: zone.recordCount,
+      warnings: loaded.warnings.slice(0, PROBLEMS_SHOWN),
+      milliseconds: performance.now() - started,
+      arenaUsedBytes: this.#arena.usedBytes,
+      arenaBytes: this.#arena.buffer.byteLength,
+    })
+  }
+
+  #refuse(
+    entry: Entry,
+    file: string,
+    errors: readonly string[],
+    options: Parameters<typeof compileFailedZone>[2],
+  ): void {
+    const { space, origin, slot } = entry
+    if (entry.serving === undefined) {
+      const compiled = compileFailedZone(parseName(origin), this.#arena, options)
+      this.#directory.publish(compiled)
+      entry.serving = { compiled, serial: undefined }
+    }
+    const kept = entry.serving.serial
+    this.#report({
+      kind: 'refused',
+      space,
+      origin,
+      slot,
+      file,
+      errors: errors.slice(0, PROBLEMS_SHOWN),
+      keptSerial: kept,
+    })
+  }
+}
+
+function keyOf(space: number, origin: string): string {
+  return `${space} ${origin}`
+}

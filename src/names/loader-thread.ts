@@ -1,0 +1,41 @@
+// The main thread's handle on the loading thread.
+
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
+import { workerUrl } from '../lib/worker-url.ts'
+import type { LoaderData, LoaderReport, LoaderRequest } from './loader-messages.ts'
+
+export class LoaderThread {
+  readonly #worker: Worker
+  #stopping = false
+
+  /** `onFailure` is called when the thread dies by itself: what is in service stays, but nothing changes any more. */
+  constructor(data: LoaderData, onReport: (report: LoaderReport) => void, onFailure: (error: Error) => void) {
+    this.#worker = new Worker(workerUrl('loader-worker', import.meta.url), {
+      workerData: data,
+      transferList: [...data.readers],
+      name: 'holdfast-load',
+    })
+    this.#worker.on('message', onReport)
+    this.#worker.on('error', (error) => {
+      if (!this.#stopping) onFailure(error)
+    })
+  }
+
+  /** Lets another reader have the arenas. */
+  addReader(port: MessagePort): void {
+    this.#request({ kind: 'reader', port }, [port])
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true
+    const exit = once(this.#worker, 'exit')
+    this.#request({ kind: 'stop' })
+    await exit
+  }
+
+  #request(request: LoaderRequest, transfer: readonly MessagePort[] = []): void {
+    this.#worker.postMessage(request, [...transfer])
+  }
+}

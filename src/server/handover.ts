@@ -1,0 +1,104 @@
+// Queries the zones do not settle, on the main thread: asks the zones once more what they have to say, then the
+// block's resolver. An alias that leaves our zones is followed there and the two answers are joined.
+
+import { decodeMessage, encodeMessage } from '../dns/message.ts'
+import type { Message } from '../dns/message.ts'
+import { lowerName } from '../dns/name.ts'
+import { RCODE, TYPE } from '../dns/types.ts'
+import { answer } from '../zone/answer.ts'
+import type { EdnsContext } from '../zone/edns.ts'
+import { HANDOVER } from '../zone/query.ts'
+import type { Query, View } from '../zone/query.ts'
+import type { ArenaReader } from './arena-reader.ts'
+import type { LocalAnswer, Resolver, ResolverClient } from './upstream/resolver.ts'
+
+const LONGEST_MESSAGE = 65_535
+
+export interface HandoverBlock {
+  readonly view: View
+  readonly resolver: Resolver
+  /** Lower-case wire names whose NXDOMAIN goes on. */
+  readonly fallthrough: readonly Uint8Array[]
+}
+
+export class Handover {
+  readonly #query: Query
+  readonly #edns: EdnsContext
+  readonly #arena: ArenaReader
+  readonly #scratch = new Uint8Array(LONGEST_MESSAGE)
+
+  constructor(query: Query, edns: EdnsContext, arena: ArenaReader) {
+    this.#query = query
+    this.#edns = edns
+    this.#arena = arena
+  }
+
+  /** Resolves to the whole response; never rejects. */
+  async answer(packet: Uint8Array, block: HandoverBlock, client: ResolverClient): Promise<Uint8Array> {
+    const { view, resolver } = block
+    const reason = this.#reason(packet, view)
+    if (reason === HANDOVER.uncovered) return resolver.resolve(packet, client)
+    const local = this.#local(packet, view)
+    if (reason === HANDOVER.alias) return this.#followAlias(packet, local, resolver, client)
+    const fallthrough = reason === HANDOVER.fallthrough && this.#fallsThrough(block)
+    const outcome: LocalAnswer = { rcode: local[3] & 0x0f, message: local, fallthrough }
+    return resolver.resolve(packet, client, outcome)
+  }
+
+  #reason(packet: Uint8Array, view: View): number {
+    this.#ask(packet, view)
+    return this.#query.handover
+  }
+
+  /** What the zones alone say. */
+  #local(packet: Uint8Array, view: View): Uint8Array {
+    return this.#scratch.slice(0, this.#ask(packet, { ...view, handsOver: false, handoverRcodes: 0 }))
+  }
+
+  #ask(packet: Uint8Array, view: View): number {
+    this.#scratch.set(packet)
+    this.#arena.enter()
+    this.#query.open(this.#scratch, 0, packet.length, LONGEST_MESSAGE, true)
+    const length = answer(this.#query, [view], this.#edns)
+    this.#arena.leave()
+    return length
+  }
+
+  #fallsThrough({ fallthrough }: HandoverBlock): boolean {
+    const name = this.#query.name.subarray(0, this.#query.nameLength)
+    return fallthrough.some((zone) => endsIn(name, zone))
+  }
+
+  /** The chain of aliases so far, then what the resolver knows of its end. */
+  async #followAlias(
+    packet: Uint8Array,
+    local: Uint8Array,
+    resolver: Resolver,
+    client: ResolverClient,
+  ): Promise<Uint8Array> {
+    const ours = decodeMessage(local)
+    if (typeof ours === 'string') return local
+    const last = ours.answers.findLast(({ type }) => type === TYPE.CNAME)
+    if (last === undefined || !resolver.handles(lowerName(last.rdata))) return local
+    const asked = decodeMessage(packet)
+    if (typeof asked === 'string') return local
+    const target: Message = { ...asked, rd: true, questions: [{ ...asked.questions[0], name: last.rdata }] }
+    const theirs = decodeMessage(await resolver.resolve(encodeMessage(target), client))
+    if (typeof theirs === 'string') return encodeMessage({ ...ours, rcode: RCODE.SERVFAIL })
+    return encodeMessage({
+      ...ours,
+      rcode: theirs.rcode,
+      answers: [...ours.answers, ...theirs.answers],
+      authorities: theirs.authorities,
+      additionals: [],
+    })
+  }
+}
+
+function endsIn(name: Uint8Array, zone: Uint8Array): boolean {
+  for (let at = 0; name.length - at >= zone.length; at += name[at] + 1) {
+    if (name.length - at === zone.length && zone.every((byte, i) => name[at + i] === byte)) return true
+    if (name[at] === 0) return false
+  }
+  return false
+}

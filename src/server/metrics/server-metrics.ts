@@ -1,0 +1,89 @@
+// Metrics of the server as a whole: under CoreDNS's names where it has them, under holdfast_* what only we know.
+
+import type { ServerBlock } from '../config.ts'
+import type { HistogramCounts } from '../stats.ts'
+import type { MetricsText } from './metrics-text.ts'
+
+/** The state of the server at the moment of the question. Totals only ever grow. */
+export interface ServerState {
+  readonly version: string
+  readonly revision: string
+  /** Which plugins (in CoreDNS's words) are on, by server block. */
+  readonly plugins: readonly { readonly server: string; readonly zone: string; readonly names: readonly string[] }[]
+  readonly panicsTotal: number
+  /** Undefined without `health`. */
+  readonly health: { readonly durations: HistogramCounts; readonly failuresTotal: number } | undefined
+  readonly reloadsFailedTotal: number
+  /** SHA-512 of the configuration in force, in hex; undefined without `reload`. */
+  readonly configurationHash: string | undefined
+  readonly zones: readonly { readonly zone: string; readonly serial: number }[]
+  readonly zoneLoadErrorsTotal: number
+  readonly arenaUsedBytes: number
+  readonly arenaFreeBytes: number
+  readonly workers: number
+  readonly logLinesDroppedTotal: number
+  readonly tcpConnections: number
+  readonly tcpConnectionsTotal: number
+  readonly tcpConnectionsRefusedTotal: number
+}
+
+/** CoreDNS reports the plugins that handle queries; `bind`, `health`, `ready`, `reload` and `root` do not. */
+export function enabledPlugins(block: ServerBlock): string[] {
+  const on: Readonly<Record<string, boolean>> = {
+    alternate: block.alternates.length > 0,
+    any: block.minimalAny,
+    auto: block.autos.length > 0,
+    cache: block.cache !== undefined,
+    errors: block.errors,
+    file: block.files.length > 0,
+    forward: block.forwards.length > 0,
+    loadbalance: block.loadbalance,
+    log: block.log.length > 0,
+    loop: block.loop,
+    nsid: block.nsid !== undefined,
+    prometheus: block.prometheus !== undefined,
+  }
+  return Object.keys(on).filter((name) => on[name])
+}
+
+export function writeServerMetrics(text: MetricsText, state: ServerState): void {
+  text.family('coredns_build_info', 'gauge', 'A constant 1, labeled by version, revision and goversion.')
+  text.sample(1, { goversion: '', revision: state.revision, version: state.version })
+  single(text, 'coredns_panics_total', 'counter', 'Queries whose handling failed unexpectedly.', state.panicsTotal)
+  text.family('coredns_plugin_enabled', 'gauge', 'Whether a plugin is enabled, per server and zone.')
+  for (const { server, zone, names } of state.plugins) {
+    for (const name of names) text.sample(1, { name, server, view: '', zone })
+  }
+  if (state.health !== undefined) {
+    text.family('coredns_health_request_duration_seconds', 'histogram', 'Time each own request to /health took.')
+    text.histogram(state.health.durations)
+    const failures = state.health.failuresTotal
+    single(text, 'coredns_health_request_failures_total', 'counter', 'Own requests to /health that failed.', failures)
+  }
+  single(text, 'coredns_reload_failed_total', 'counter', 'Failed attempts to reload.', state.reloadsFailedTotal)
+  if (state.configurationHash !== undefined) {
+    text.family('coredns_reload_version_info', 'gauge', 'A constant 1, labeled by the hash of the configuration.')
+    text.sample(1, { hash: 'sha512', value: state.configurationHash })
+  }
+
+  single(text, 'holdfast_zones', 'gauge', 'Zones in service.', state.zones.length)
+  text.family('holdfast_zone_serial', 'gauge', 'Serial of each zone in service.')
+  for (const { zone, serial } of state.zones) text.sample(serial, { zone })
+  const errors = state.zoneLoadErrorsTotal
+  single(text, 'holdfast_zone_load_errors_total', 'counter', 'Zones refused while loading.', errors)
+  single(text, 'holdfast_arena_used_bytes', 'gauge', 'Zone memory in use, in bytes.', state.arenaUsedBytes)
+  single(text, 'holdfast_arena_free_bytes', 'gauge', 'Zone memory not in use, in bytes.', state.arenaFreeBytes)
+  single(text, 'holdfast_workers', 'gauge', 'Threads that answer queries.', state.workers)
+  const dropped = state.logLinesDroppedTotal
+  single(text, 'holdfast_log_lines_dropped_total', 'counter', 'Log lines that could not be written.', dropped)
+  single(text, 'holdfast_tcp_connections', 'gauge', 'TCP connections open.', state.tcpConnections)
+  const accepted = state.tcpConnectionsTotal
+  single(text, 'holdfast_tcp_connections_total', 'counter', 'TCP connections accepted.', accepted)
+  const refused = state.tcpConnectionsRefusedTotal
+  single(text, 'holdfast_tcp_connections_refused_total', 'counter', 'TCP connections closed over the limit.', refused)
+}
+
+function single(text: MetricsText, name: string, type: 'counter' | 'gauge', help: string, value: number): void {
+  text.family(name, type, help)
+  text.sample(value)
+}

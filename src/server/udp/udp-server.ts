@@ -1,0 +1,164 @@
+// The UDP workers: their sockets, their life, and the way back for queries that were answered on the main thread.
+
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
+import { messageOf } from '../../lib/errors.ts'
+import { workerUrl } from '../../lib/worker-url.ts'
+import type { View } from '../../zone/query.ts'
+import type { Listener } from '../listeners.ts'
+import type { LogReceiver } from '../query-log/carrier.ts'
+import { Batch } from './batch.ts'
+import type { SavedPacket } from './batch.ts'
+import type { Libc } from './libc.ts'
+import { openUdp, probeUdp, retireUdp, wakeUdp } from './socket.ts'
+import type { HandedPacket, UdpWorkerData, UdpWorkerMessage } from './worker-data.ts'
+
+const RESTART_MS = 200
+
+export interface UdpListener extends Listener {
+  readonly views: readonly View[]
+}
+
+/** What a worker shares with the main thread; made once per worker and kept when a worker is replaced. */
+export interface WorkerShare {
+  readonly reader: number
+  readonly stats: readonly (SharedArrayBuffer | undefined)[]
+  readonly logFlow: SharedArrayBuffer
+  readonly logReceiver: LogReceiver
+}
+
+export interface UdpServerOptions {
+  readonly libc: Libc
+  readonly listeners: readonly UdpListener[]
+  readonly shares: readonly WorkerShare[]
+  readonly common: Pick<UdpWorkerData, 'control' | 'logs' | 'cookieSecret'>
+  /** Gives a new reader's port of arenas. */
+  readonly arenas: (reader: number) => MessagePort
+  /** Resolves to the response for a query the zones could not settle. */
+  readonly onHandover: (handed: HandedPacket) => Promise<Uint8Array | undefined>
+  readonly onFailure: (message: string) => void
+}
+
+interface RunningWorker {
+  readonly share: WorkerShare
+  readonly worker: Worker
+  readonly sockets: readonly number[]
+}
+
+export class UdpServer {
+  readonly #options: UdpServerOptions
+  readonly #reply: readonly Batch[]
+  readonly #running = new Set<RunningWorker>()
+  #stopping = false
+
+  /** Binds every address for every worker, or throws and leaves nothing open. `probe`: nobody else may have them. */
+  constructor(options: UdpServerOptions, probe: boolean) {
+    const { libc, listeners, shares } = options
+    this.#options = options
+    this.#reply = listeners.map((listener) => new Batch(libc, 1, 65_535, isWildcard(listener)))
+    if (probe) for (const listener of listeners) probeUdp(libc, listener)
+    const opened: number[][] = []
+    try {
+      for (const _ of shares) {
+        const sockets: number[] = []
+        opened.push(sockets)
+        for (const listener of listeners) sockets.push(openUdp(libc, listener))
+      }
+    } catch (thrown) {
+      for (const fd of opened.flat()) libc.close(fd)
+      throw thrown
+    }
+    for (const [index, share] of shares.entries()) this.#start(share, opened[index])
+  }
+
+  get workers(): number {
+    return this.#running.size
+  }
+
+  /** Answers what has arrived, then closes. The stop flag of the control block must be up. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    const { libc } = this.#options
+    const running = [...this.#running]
+    const exits = running.map(({ worker }) => once(worker, 'exit'))
+    for (const { sockets } of running) {
+      for (const fd of sockets) retireUdp(libc, fd)
+      for (const fd of sockets) wakeUdp(libc, fd)
+    }
+    await Promise.all(exits)
+  }
+
+  #start(share: WorkerShare, sockets: readonly number[]): void {
+    const { common, listeners, arenas } = this.#options
+    const port = arenas(share.reader)
+    const workerData: UdpWorkerData = {
+      ...common,
+      reader: share.reader,
+      arenas: port,
+      stats: share.stats,
+      logFlow: share.logFlow,
+      sockets: listeners.map((listener, i) => ({
+        fd: sockets[i],
+        views: listener.views,
+        wildcard: isWildcard(listener),
+        local: listener.host,
+      })),
+    }
+    const worker = new Worker(workerUrl('worker', import.meta.url), {
+      workerData,
+      transferList: [port],
+      name: `holdfast-udp-${share.reader}`,
+    })
+    const running: RunningWorker = { share, worker, sockets }
+    this.#running.add(running)
+    let reason = 'it ended'
+    worker.on('message', (message: UdpWorkerMessage) => this.#receive(running, message))
+    worker.on('error', (error) => {
+      reason = messageOf(error)
+    })
+    worker.once('exit', () => this.#ended(running, reason))
+  }
+
+  /** A socket nobody reads would swallow its share of the queries, so it is closed with its worker. */
+  #ended(running: RunningWorker, reason: string): void {
+    const { libc, listeners, onFailure } = this.#options
+    this.#running.delete(running)
+    for (const fd of running.sockets) libc.close(fd)
+    if (this.#stopping) return
+    onFailure(`UDP worker ${running.share.reader} failed (${reason}); a new one takes its place`)
+    setTimeout(() => {
+      if (this.#stopping) return
+      try {
+        this.#start(
+          running.share,
+          listeners.map((listener) => openUdp(libc, listener)),
+        )
+      } catch (thrown) {
+        onFailure(messageOf(thrown))
+      }
+    }, RESTART_MS)
+  }
+
+  #receive(running: RunningWorker, message: UdpWorkerMessage): void {
+    if (message.kind === 'log') running.share.logReceiver.receive(message.piece)
+    else if (message.kind === 'failed') this.#options.onFailure(message.message)
+    else for (const handed of message.packets) void this.#hand(running, message.socket, handed)
+  }
+
+  async #hand(running: RunningWorker, socket: number, handed: HandedPacket): Promise<void> {
+    const response = await this.#options.onHandover(handed)
+    if (response !== undefined && this.#running.has(running))
+      this.#send(running.sockets[socket], socket, handed.saved, response)
+  }
+
+  #send(fd: number, socket: number, saved: SavedPacket, response: Uint8Array): void {
+    const batch = this.#reply[socket]
+    batch.restore(0, saved, response)
+    this.#options.libc.sendmmsg(fd, batch.headers, 1, 0)
+  }
+}
+
+function isWildcard({ host }: Listener): boolean {
+  return host === '0.0.0.0' || host === '::'
+}

@@ -1,0 +1,35 @@
+// What answering needs of a server block, in the form the threads share.
+
+import { lowerName, parseName } from '../dns/name.ts'
+import type { View } from '../zone/query.ts'
+import type { ServerBlock } from './config.ts'
+
+export interface ServerIdentity {
+  readonly version: string
+  readonly hostname: string
+}
+
+/** Longest text that fits a single TXT string. */
+const LONGEST_TEXT = 255
+
+export function viewOf(block: ServerBlock, space: number, identity: ServerIdentity): View {
+  const handsOver = block.forwards.length > 0 || block.alternates.length > 0
+  let handoverRcodes = 0
+  for (const { rcodes } of block.alternates) for (const rcode of rcodes) if (rcode < 16) handoverRcodes |= 1 << rcode
+  return {
+    space,
+    zones: block.zones.map((name) => lowerName(parseName(name))),
+    udpBytes: block.udpBytes,
+    rotate: block.loadbalance,
+    minimalAny: block.minimalAny,
+    handsOver,
+    handoverRcodes,
+    nsid: block.nsid === undefined ? undefined : text(block.nsid),
+    version: text(identity.version),
+    hostname: text(identity.hostname),
+  }
+}
+
+function text(value: string): Uint8Array {
+  return new TextEncoder().encode(value).slice(0, LONGEST_TEXT)
+}

@@ -1,0 +1,89 @@
+// The zones every server gets: the files in zones/ (the file name is the origin) and one made here because nobody would
+// want to read it. Some are signed on the way, and all go through BIND's compiler, since neither NSD nor Knot knows
+// $GENERATE; that leaves one record per line with every name absolute, which is also where the queries come from.
+
+import { execFile } from 'node:child_process'
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { ZoneFile } from '../support/name-server.ts'
+
+const run = promisify(execFile)
+const SOURCES = new URL('./zones/', import.meta.url).pathname
+const SIGNED = ['secure.example.', 'child.secure.example.']
+
+export interface ConformanceZone extends ZoneFile {
+  /** The types at each owner name, both as text. */
+  readonly owners: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+export async function writeZones(directory: string): Promise<ConformanceZone[]> {
+  const names = (await readdir(SOURCES)).filter((name) => name.endsWith('.zone')).sort()
+  for (const name of names) await copyFile(join(SOURCES, name), join(directory, `${name}.source`))
+  await writeFile(join(directory, 'deep.example.zone.source'), deepZone())
+  return Promise.all(
+    [...names, 'deep.example.zone'].map(async (name): Promise<ConformanceZone> => {
+      const origin = name.replace(/zone$/, '')
+      const source = join(directory, `${name}.source`)
+      if (SIGNED.includes(origin)) await sign(directory, origin, source)
+      const file = join(directory, name)
+      await run('named-compilezone', ['-i', 'none', '-k', 'ignore', '-s', 'full', '-o', file, origin, source])
+      return { origin, file, owners: owners(await readFile(file, 'utf8')) }
+    }),
+  )
+}
+
+function owners(text: string): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>()
+  for (const line of text.split('\n')) {
+    const [owner, , , type] = line.split(/\s+/)
+    if (type === undefined) continue
+    found.set(owner, (found.get(owner) ?? new Set()).add(type))
+  }
+  return found
+}
+
+/** NSEC with one ECDSA key for everything, valid for ten years so that no clock matters. */
+async function sign(directory: string, origin: string, file: string): Promise<void> {
+  const zone = origin.replace(/\.$/, '')
+  const keygen = ['-K', directory, '-a', 'ECDSAP256SHA256', '-f', 'KSK', zone]
+  const { stdout } = await run('dnssec-keygen', keygen)
+  const key = await readFile(join(directory, `${stdout.trim()}.key`), 'utf8')
+  await writeFile(file, `${await readFile(file, 'utf8')}\n${key}`)
+  await run('dnssec-signzone', [
+    '-z',
+    '-d',
+    directory,
+    '-P',
+    '-e',
+    'now+315360000',
+    '-o',
+    origin,
+    '-f',
+    `${file}.signed`,
+    file,
+    join(directory, stdout.trim()),
+  ])
+  await copyFile(`${file}.signed`, file)
+}
+
+/** Names as deep (127 labels) and as long (255 bytes) as they may be, with a cut and a wildcard far down. */
+function deepZone(): string {
+  const label63 = 'x'.repeat(63)
+  const deepest = '1.'.repeat(120).slice(0, -1)
+  const longest = `${label63}.${label63}.${label63}.${'y'.repeat(48)}`
+  return [
+    '$ORIGIN deep.example.',
+    '$TTL 60',
+    '@ IN SOA ns hostmaster 1 3600 900 604800 60',
+    '@ IN NS ns',
+    'ns IN A 192.0.2.1',
+    `${deepest} IN A 192.0.2.2`,
+    `${longest} IN A 192.0.2.3`,
+    `alias IN CNAME ${longest}`,
+    `*.${'2.'.repeat(60)}wild IN A 192.0.2.4`,
+    `${'3.'.repeat(50)}cut IN NS ns`,
+    `${label63}.${label63} IN MX 10 ${longest}`,
+    '',
+  ].join('\n')
+}
