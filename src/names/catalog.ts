@@ -109,13 +109,16 @@ export class Catalog {
     const options = { space, slot, fallthrough: source.fallthrough }
     const { zone } = loaded
     if (zone === undefined) return this.#refuse(entry, file, loaded.errors, options)
+    const { serial, recordCount } = zone
     try {
       const compiled = compileZone(zone, this.#arena, options)
       this.#directory.publish(compiled)
-      entry.serving = { compiled, serial: zone.serial }
+      entry.serving = { compiled, serial }
     } catch (thrown) {
       if (!(thrown instanceof ArenaFull)) throw thrown
       return this.#refuse(entry, file, [thrown.message], options)
+    } finally {
+      zone.release()
     }
     this.#directory.reclaim()
     this.#report({
@@ -125,9 +128,9 @@ export class Catalog {
       slot,
       plugin: source.plugin,
       file,
-      serial: zone.serial,
-      serialChanged: previousSerial !== zone.serial,
-      records: zone.recordCount,
+      serial,
+      serialChanged: previousSerial !== serial,
+      records: recordCount,
       warnings: loaded.warnings.slice(0, PROBLEMS_SHOWN),
       milliseconds: performance.now() - started,
       arenaUsedBytes: this.#arena.usedBytes,

@@ -3,6 +3,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { parentPort, workerData } from 'node:worker_threads'
+import { loadLibc } from '../lib/libc.ts'
 import { Arena } from '../zone/arena.ts'
 import { Directory } from '../zone/directory.ts'
 import { Control } from '../zone/epoch.ts'
@@ -13,11 +14,18 @@ import { ZoneDirectory } from './sources/zone-directory.ts'
 import { ZoneFile } from './sources/zone-file.ts'
 
 const FIRST_ARENA_BYTES = 1 << 20
+const LARGE_ZONE = 50_000
 
 const data = workerData as LoaderData
 const control = new Control(data.control)
 const stop = new AbortController()
-const report = (message: LoaderReport): void => parentPort?.postMessage(message)
+const libc = loadLibc(() => undefined)
+
+function report(message: LoaderReport): void {
+  // A large zone leaves as much free memory behind as it takes; the allocator would keep it for the next one.
+  if (message.kind === 'zone' && message.records > LARGE_ZONE) libc?.malloc_trim?.(0)
+  parentPort?.postMessage(message)
+}
 
 const readers = [...data.readers]
 let generation = 0

@@ -40,16 +40,13 @@ export function followDname(q: Query, node: number, label: number): number {
   if (q.chain === MAX_CHAIN) return ALIAS.loop
   const rrset = findSet(q, node, TYPE.DNAME)
   const owner = q.suffixOffset(label)
-  // The chain may pass the same DNAME again with another name; the record itself is said once.
-  let said = false
-  for (let i = 0; i < q.chain; i++) if (q.visited[i] === rrset) said = true
-  if (!said) {
-    const records = emitSet(q, rrset, owner)
-    if (records < 0) return ALIAS.full
-    const signatures = emitSignatures(q, rrset, owner)
-    if (signatures < 0) return ALIAS.full
-    q.answers += records + signatures
-  }
+  // The same DNAME again is a loop, or a name the client is better off asking for itself.
+  for (let i = 0; i < q.chain; i++) if (q.visited[i] === rrset) return ALIAS.loop
+  const records = emitSet(q, rrset, owner)
+  if (records < 0) return ALIAS.full
+  const signatures = emitSignatures(q, rrset, owner)
+  if (signatures < 0) return ALIAS.full
+  q.answers += records + signatures
   q.visited[q.chain++] = rrset
   const target = firstTarget(q, rrset)
   const targetLength = q.words[(target >> 2) + 1] >>> 16
@@ -77,8 +74,6 @@ export function followDname(q: Query, node: number, label: number): number {
   q.at += 12 + length
   q.answers++
   for (let i = 0; i < length; i++) scratchName[i] = packet[start + 12 + i]
-  const same = length === q.nameLength && scratchName.every((b, i) => i >= length || b === name[i])
-  if (same) return ALIAS.loop
   q.setName(scratchName, 0, length)
   q.nameOffset = start + 12 - q.base
   return ALIAS.followed

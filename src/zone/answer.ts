@@ -59,7 +59,7 @@ function read(q: Query): number {
   const answers = (packet[base + 6] << 8) | packet[base + 7]
   const authorities = (packet[base + 8] << 8) | packet[base + 9]
   const additionals = (packet[base + 10] << 8) | packet[base + 11]
-  if (questions > 1 || answers !== 0 || authorities !== 0 || (packet[base + 2] & 0x02) !== 0) return RCODE.FORMERR
+  if (questions > 1 || answers !== 0 || authorities !== 0) return RCODE.FORMERR
   if (questions === 1) {
     if (!q.setName(packet, base + HEADER_BYTES, base + q.length)) return RCODE.FORMERR
     const at = HEADER_BYTES + q.nameLength
@@ -294,9 +294,9 @@ function finish(q: Query, view: View, context: EdnsContext): number {
     q.clearSections()
   }
   if (q.edns && q.rcode !== RCODE.NOTIMP) emitOpt(q, view, context)
-  // QR, opcode and RD as asked, AA, TC | CD as asked, rcode; RA, Z and AD are zero.
+  // QR, opcode and RD as asked, AA, TC | rcode; RA, Z, AD and CD are zero (RFC 4035 section 3.1.6).
   packet[base + 2] = 0x80 | (packet[base + 2] & 0x79) | (q.authoritative ? 0x04 : 0) | (q.truncated ? 0x02 : 0)
-  packet[base + 3] = (packet[base + 3] & 0x10) | (q.rcode & 0x0f)
+  packet[base + 3] = q.rcode & 0x0f
   packet[base + 4] = 0
   packet[base + 5] = q.questionEnd === HEADER_BYTES ? 0 : 1
   packet[base + 6] = q.answers >> 8

@@ -3,6 +3,7 @@
 // check.ts says whether they make a zone; compile.ts writes them into the arena.
 
 import { compareNames } from '../dns/name.ts'
+import { canonicalRdata } from '../dns/rdata/rdata.ts'
 import { TYPE } from '../dns/types.ts'
 import { hashName, LOWER, spread } from './hash.ts'
 
@@ -15,21 +16,21 @@ export class ZoneBuilder {
   nameCount = 0
 
   // One row per name. Names keep the letter case of their first appearance.
-  nameBytes: Uint8Array = new Uint8Array(4096)
-  nameOffset: Int32Array = new Int32Array(64)
-  nameLength: Uint8Array = new Uint8Array(64)
-  nameHash: Int32Array = new Int32Array(64)
-  firstRecord: Int32Array = new Int32Array(64)
-  lastRecord: Int32Array = new Int32Array(64)
+  nameBytes: Uint8Array<ArrayBuffer> = new Uint8Array(4096)
+  nameOffset: Int32Array<ArrayBuffer> = new Int32Array(64)
+  nameLength: Uint8Array<ArrayBuffer> = new Uint8Array(64)
+  nameHash: Int32Array<ArrayBuffer> = new Int32Array(64)
+  firstRecord: Int32Array<ArrayBuffer> = new Int32Array(64)
+  lastRecord: Int32Array<ArrayBuffer> = new Int32Array(64)
 
   // One row per record.
-  recordType: Uint16Array = new Uint16Array(64)
-  recordTtl: Uint32Array = new Uint32Array(64)
-  recordLine: Uint32Array = new Uint32Array(64)
-  rdataOffset: Int32Array = new Int32Array(64)
-  rdataLength: Uint16Array = new Uint16Array(64)
-  nextRecord: Int32Array = new Int32Array(64)
-  rdataBytes: Uint8Array = new Uint8Array(4096)
+  recordType: Uint16Array<ArrayBuffer> = new Uint16Array(64)
+  recordTtl: Uint32Array<ArrayBuffer> = new Uint32Array(64)
+  recordLine: Uint32Array<ArrayBuffer> = new Uint32Array(64)
+  rdataOffset: Int32Array<ArrayBuffer> = new Int32Array(64)
+  rdataLength: Uint16Array<ArrayBuffer> = new Uint16Array(64)
+  nextRecord: Int32Array<ArrayBuffer> = new Int32Array(64)
+  rdataBytes: Uint8Array<ArrayBuffer> = new Uint8Array(4096)
 
   #nameTop = 0
   #rdataTop = 0
@@ -94,6 +95,24 @@ export class ZoneBuilder {
     return -1
   }
 
+  /** Gives the memory back at once, without waiting for the garbage collector. The builder is of no use afterwards. */
+  release(): void {
+    for (const column of this.#columns()) column.buffer.transfer(0)
+  }
+
+  #columns(): Column[] {
+    const names = [this.nameBytes, this.nameOffset, this.nameLength, this.nameHash, this.firstRecord, this.lastRecord]
+    const records = [
+      this.recordType,
+      this.recordTtl,
+      this.recordLine,
+      this.rdataOffset,
+      this.rdataLength,
+      this.nextRecord,
+    ]
+    return [...names, ...records, this.rdataBytes, this.#table]
+  }
+
   name(name: number): Uint8Array {
     const offset = this.nameOffset[name]
     return this.nameBytes.subarray(offset, offset + this.nameLength[name])
@@ -129,7 +148,7 @@ export class ZoneBuilder {
       records.sort((a, b) => rank(a) - rank(b) || a - b)
       const seen = new Set<string>()
       for (const r of records) {
-        const key = `${this.recordType[r]} ${Array.from(this.rdata(r)).join()}`
+        const key = `${this.recordType[r]} ${this.rdataKey(r)}`
         if (seen.has(key)) continue
         seen.add(key)
         const set = this.setKey(r)
@@ -137,6 +156,14 @@ export class ZoneBuilder {
         visit(this.name(name), this.recordTtl[first], this.recordType[r], this.rdata(r))
       }
     }
+  }
+
+  /** Equal for records that are the same one: the letter case of names in old types does not count (RFC 4034 section 6.2). */
+  rdataKey(record: number): string {
+    const rdata = canonicalRdata(this.recordType[record], this.rdata(record))
+    let text = ''
+    for (let i = 0; i < rdata.length; i++) text += String.fromCharCode(rdata[i])
+    return text
   }
 
   /** What makes records one set: the type, and for signatures the type they cover (RFC 2181 section 5). */
@@ -163,11 +190,10 @@ export class ZoneBuilder {
     if (name === this.nameOffset.length) this.#growNames()
     const length = end - start
     if (this.#nameTop + length > this.nameBytes.length) {
-      const larger = new Uint8Array(this.nameBytes.length * 2)
-      larger.set(this.nameBytes)
-      // An ancestor is interned from our own buffer; the bytes to copy are the same in the larger one.
-      if (bytes === this.nameBytes) bytes = larger
-      this.nameBytes = larger
+      // An ancestor is interned from our own buffer, which is about to move.
+      const own = bytes === this.nameBytes
+      this.nameBytes = new Uint8Array(grow(this.nameBytes, this.nameBytes.length * 2))
+      if (own) bytes = this.nameBytes
     }
     for (let i = 0; i < length; i++) this.nameBytes[this.#nameTop + i] = bytes[start + i]
     this.nameOffset[name] = this.#nameTop
@@ -194,30 +220,32 @@ export class ZoneBuilder {
 
   #growNames(): void {
     const size = this.nameOffset.length * 2
-    this.nameOffset = enlarge(this.nameOffset, new Int32Array(size))
-    this.nameLength = enlarge(this.nameLength, new Uint8Array(size))
-    this.nameHash = enlarge(this.nameHash, new Int32Array(size))
-    this.firstRecord = enlarge(this.firstRecord, new Int32Array(size))
-    this.lastRecord = enlarge(this.lastRecord, new Int32Array(size))
+    this.nameOffset = new Int32Array(grow(this.nameOffset, size))
+    this.nameLength = new Uint8Array(grow(this.nameLength, size))
+    this.nameHash = new Int32Array(grow(this.nameHash, size))
+    this.firstRecord = new Int32Array(grow(this.firstRecord, size))
+    this.lastRecord = new Int32Array(grow(this.lastRecord, size))
   }
 
   #growRecords(): void {
     const size = this.recordType.length * 2
-    this.recordType = enlarge(this.recordType, new Uint16Array(size))
-    this.recordTtl = enlarge(this.recordTtl, new Uint32Array(size))
-    this.recordLine = enlarge(this.recordLine, new Uint32Array(size))
-    this.rdataOffset = enlarge(this.rdataOffset, new Int32Array(size))
-    this.rdataLength = enlarge(this.rdataLength, new Uint16Array(size))
-    this.nextRecord = enlarge(this.nextRecord, new Int32Array(size))
+    this.recordType = new Uint16Array(grow(this.recordType, size))
+    this.recordTtl = new Uint32Array(grow(this.recordTtl, size))
+    this.recordLine = new Uint32Array(grow(this.recordLine, size))
+    this.rdataOffset = new Int32Array(grow(this.rdataOffset, size))
+    this.rdataLength = new Uint16Array(grow(this.rdataLength, size))
+    this.nextRecord = new Int32Array(grow(this.nextRecord, size))
   }
 
   #growRdata(more: number): void {
     const size = Math.max(this.rdataBytes.length * 2, this.#rdataTop + more)
-    this.rdataBytes = enlarge(this.rdataBytes, new Uint8Array(size))
+    this.rdataBytes = new Uint8Array(grow(this.rdataBytes, size))
   }
 }
 
-function enlarge<T extends Uint8Array | Uint16Array | Uint32Array | Int32Array>(from: T, to: T): T {
-  to.set(from)
-  return to
+type Column = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Int32Array<ArrayBuffer>
+
+/** The column's memory with room for `length` elements. The old view is dead: nothing is copied where the system can remap. */
+function grow(column: Column, length: number): ArrayBuffer {
+  return column.buffer.transfer(length * column.BYTES_PER_ELEMENT)
 }

@@ -45,7 +45,7 @@ export function checkZone(zone: ZoneBuilder, options: CheckOptions = {}): ZoneFi
     const first = zone.firstRecord[name]
     if (first < 0 || !checkOwner(zone, name, origin, error)) continue
     // Most names own one record: nothing can clash.
-    if (zone.nextRecord[first] >= 0) checkSets(zone, name, error, warning)
+    if (zone.nextRecord[first] >= 0 || zone.recordType[first] === TYPE.NS) checkSets(zone, name, error, warning)
     if (name !== APEX && zone.findRecord(name, TYPE.NS) >= 0) delegated.add(name)
     checkHosts(zone, name, origin, warning)
   }
@@ -111,9 +111,9 @@ function checkSets(zone: ZoneBuilder, name: number, error: Report, warning: Repo
       sets.set(key, { first: r, count: 1, bytes: zone.rdataLength[r] + RECORD_OVERHEAD, seen: undefined })
       continue
     }
-    set.seen ??= new Set([latin1(zone.rdata(set.first))])
-    const text = latin1(zone.rdata(r))
-    if (set.seen.has(text)) continue // an exact duplicate is one record (RFC 2181 section 5)
+    set.seen ??= new Set([zone.rdataKey(set.first)])
+    const text = zone.rdataKey(r)
+    if (set.seen.has(text)) continue // a duplicate is one record (RFC 2181 section 5)
     set.seen.add(text)
     set.count++
     set.bytes += zone.rdataLength[r] + RECORD_OVERHEAD
@@ -128,6 +128,8 @@ function checkSets(zone: ZoneBuilder, name: number, error: Report, warning: Repo
     const line = zone.recordLine[set.first]
     if (type === TYPE.SOA && set.count > 1)
       error(line, `${set.count} SOA records at ${owner()}; a zone has exactly one`)
+    if (type === TYPE.NS && isWildcard(zone, name))
+      error(line, `NS at the wildcard ${owner()}; a delegation needs a name of its own (RFC 4592 section 4.2)`)
     if (SINGLETONS.has(type) && set.count > 1)
       error(line, `${set.count} ${typeName(type)} records at ${owner()}; at most one is allowed`)
     if (set.bytes > LONGEST_SET_BYTES)
@@ -143,6 +145,11 @@ function checkSets(zone: ZoneBuilder, name: number, error: Report, warning: Repo
       break
     }
   }
+}
+
+function isWildcard(zone: ZoneBuilder, name: number): boolean {
+  const at = zone.nameOffset[name]
+  return zone.nameBytes[at] === 1 && zone.nameBytes[at + 1] === 0x2a
 }
 
 /** In-zone hosts that NS, MX and SRV point at should exist and have addresses. */
@@ -204,10 +211,4 @@ function checkOcclusion(zone: ZoneBuilder, delegated: ReadonlySet<number>, warni
       if (wire[at] === 0) break
     }
   }
-}
-
-function latin1(bytes: Uint8Array): string {
-  let text = ''
-  for (let i = 0; i < bytes.length; i++) text += String.fromCharCode(bytes[i])
-  return text
 }

@@ -72,7 +72,7 @@ function addEmptyNonTerminals(builder: ZoneBuilder): Int32Array {
 function estimateBytes(builder: ZoneBuilder): number {
   const { nameCount, recordCount } = builder
   let bytes = zoneRecordBytes(builder.origin.length) + 64
-  for (let name = 0; name < nameCount; name++) bytes += align4(NODE.name * 4 + 1 + builder.nameLength[name]) + 4
+  for (let name = 0; name < nameCount; name++) bytes += align4(NODE.name * 4 + builder.nameLength[name]) + 4
   // Per record at worst: a set of its own with header, one compressed name fixup or a target with its name.
   for (let r = 0; r < recordCount; r++) bytes += 8 + (RRSET.blob + 4) * 4 + 12 + 3 * builder.rdataLength[r] + 24
   bytes += 4 + nameCount * 4 // NSEC order
@@ -152,10 +152,9 @@ class Compiler {
     const from = builder.nameOffset[name]
     const to = node + NODE.name * 4
     this.#nodes[name] = node
-    this.#words[(node >> 2) + NODE.hash] = builder.nameHash[name]
-    this.#bytes[to] = length
-    for (let i = 0; i < length; i++) this.#bytes[to + 1 + i] = LOWER[builder.nameBytes[from + i]]
-    this.#at = align4(to + 1 + length)
+    this.#words[(node >> 2) + NODE.nameLength] = length
+    for (let i = 0; i < length; i++) this.#bytes[to + i] = LOWER[builder.nameBytes[from + i]]
+    this.#at = align4(to + length)
     const first = builder.firstRecord[name]
     if (first < 0) return
     this.#words[(node >> 2) + NODE.sets] =

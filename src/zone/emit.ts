@@ -35,7 +35,7 @@ export function emitSet(q: Query, rrset: number, owner: number): number {
 
 /** A set whose owner is not in the message yet: written out once, then pointed at. Leaves its offset in `ownerOffset`. */
 export function emitOwned(q: Query, rrset: number, node: number): number {
-  const { words, bytes, packet } = q
+  const { words, packet } = q
   const apex = words[(q.zone >> 2) + ZONE.apex]
   if (node === apex) {
     q.ownerOffset = q.originOffset
@@ -43,10 +43,10 @@ export function emitOwned(q: Query, rrset: number, node: number): number {
   }
   const header = rrset >> 2
   const length = words[header + RRSET.lengthFixups] & 0xffff
-  const labels = bytes[node + NODE.name * 4] - words[(q.zone >> 2) + ZONE.nameLength]
+  const labels = words[(node >> 2) + NODE.nameLength] - words[(q.zone >> 2) + ZONE.nameLength]
   const start = q.at
   if (start + labels + length > q.limit) return -1
-  copy(q, node + NODE.name * 4 + 1, q.base + start, labels)
+  copy(q, node + NODE.name * 4, q.base + start, labels)
   packet[q.base + start + labels] = 0xc0 | (q.originOffset >> 8)
   packet[q.base + start + labels + 1] = q.originOffset
   // The blob's own two-byte owner pointer is where the pointer to the origin now stands.

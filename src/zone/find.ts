@@ -1,4 +1,7 @@
 // Looking things up in the arena: the zone for a name, the node of a name in a zone, the rrset of a type at a node.
+//
+// Plain reads suffice although another thread writes: what a pointer leads to was complete before the pointer was
+// stored (atomically, by directory.ts), and x86-64 as well as arm64 keep a load behind the load of its own address.
 
 import { mixSpace, spread } from './hash.ts'
 import { DIRECTORY, HEADER, NODE, SETS, TABLE, ZONE } from './layout.ts'
@@ -7,15 +10,15 @@ import type { Query } from './query.ts'
 /** The zone with the longest origin that the name, from `label` on, is in; sets `zoneLabel`. 0 when there is none. */
 export function findZone(q: Query, space: number, from: number): number {
   const { words, labels } = q
-  const directory = Atomics.load(words, HEADER.directory) >> 2
-  const table = Atomics.load(words, directory + DIRECTORY.table) >> 2
+  const directory = words[HEADER.directory] >> 2
+  const table = words[directory + DIRECTORY.table] >> 2
   const mask = words[table + TABLE.mask]
   for (let label = from; label <= labels; label++) {
     const depth = labels - label
     if ((words[directory + DIRECTORY.depths + (depth >> 5)] & (1 << (depth & 31))) === 0) continue
     const hash = mixSpace(q.labelHash[label], space)
     for (let slot = spread(hash, mask); ; slot = (slot + 1) & mask) {
-      const zone = Atomics.load(words, table + TABLE.slots + slot * 2 + 1)
+      const zone = words[table + TABLE.slots + slot * 2 + 1]
       if (zone === 0) break
       if (zone < 0 || words[table + TABLE.slots + slot * 2] !== hash) continue
       if (words[(zone >> 2) + ZONE.space] !== space || words[(zone >> 2) + ZONE.labels] !== depth) continue
@@ -29,7 +32,7 @@ export function findZone(q: Query, space: number, from: number): number {
 
 /** The node of the name from `label` on in the query's zone, or 0. */
 export function findNode(q: Query, label: number): number {
-  const { words, bytes } = q
+  const { words } = q
   const hash = q.labelHash[label]
   const table = words[(q.zone >> 2) + ZONE.table] >> 2
   const mask = words[table + TABLE.mask]
@@ -37,23 +40,34 @@ export function findNode(q: Query, label: number): number {
     const node = words[table + TABLE.slots + slot * 2 + 1]
     if (node === 0) return 0
     if (words[table + TABLE.slots + slot * 2] !== hash) continue
-    if (matches(q, label, node + NODE.name * 4 + 1, bytes[node + NODE.name * 4])) return node
+    const length = words[(node >> 2) + NODE.nameLength]
+    if (label === 0 ? isName(q, node, length) : matches(q, label, node + NODE.name * 4, length)) return node
   }
 }
 
-/** The node of a target as rrsets list them: hash, and lower-case name in the arena. */
+/** Whether the node's name is the whole current name: both are aligned and padded, so words can be compared. */
+function isName(q: Query, node: number, length: number): boolean {
+  if (length !== q.nameLength) return false
+  const { words, nameWords } = q
+  const at = (node >> 2) + NODE.name
+  for (let i = (length - 1) >> 2; i >= 0; i--) if (nameWords[i] !== words[at + i]) return false
+  return true
+}
+
+/** The node of a target as rrsets list them: hash, and padded lower-case name in the arena. */
 export function findTarget(q: Query, hash: number, name: number, length: number): number {
-  const { words, bytes } = q
+  const { words } = q
   const table = words[(q.zone >> 2) + ZONE.table] >> 2
   const mask = words[table + TABLE.mask]
   for (let slot = spread(hash, mask); ; slot = (slot + 1) & mask) {
     const node = words[table + TABLE.slots + slot * 2 + 1]
     if (node === 0) return 0
-    if (words[table + TABLE.slots + slot * 2] !== hash || bytes[node + NODE.name * 4] !== length) continue
-    const other = node + NODE.name * 4 + 1
-    let i = 0
-    while (i < length && bytes[other + i] === bytes[name + i]) i++
-    if (i === length) return node
+    if (words[table + TABLE.slots + slot * 2] !== hash || words[(node >> 2) + NODE.nameLength] !== length) continue
+    const a = (node >> 2) + NODE.name
+    const b = name >> 2
+    let i = (length - 1) >> 2
+    while (i >= 0 && words[a + i] === words[b + i]) i--
+    if (i < 0) return node
   }
 }
 

@@ -42,11 +42,11 @@ export const ZONE_FLAG = {
 } as const
 
 export const NODE = {
-  hash: 0,
-  parent: 1,
-  sets: 2, // 0 for an empty non-terminal
-  wildcard: 3, // the node `*` below this one
-  name: 4, // one byte length, then the lower-case wire form
+  parent: 0,
+  sets: 1, // 0 for an empty non-terminal
+  wildcard: 2, // the node `*` below this one
+  nameLength: 3,
+  name: 4, // lower-case wire form, padded with zeros so that whole words can be compared
 } as const
 
 /** Sets of a node: count | flags << 16, then pairs (type | covered << 16, rrset). */

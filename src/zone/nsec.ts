@@ -85,7 +85,7 @@ function lastNotAfter(q: Query, name: Uint8Array, start: number): number {
 function compare(q: Query, name: Uint8Array, labels: number, node: number): number {
   const { bytes, labelStack, otherStack } = q
   let i = labels - 1
-  let j = splitLabels(bytes, node + NODE.name * 4 + 1, otherStack) - 1
+  let j = splitLabels(bytes, node + NODE.name * 4, otherStack) - 1
   for (; i >= 0 && j >= 0; i--, j--) {
     const a = labelStack[i]
     const b = otherStack[j]

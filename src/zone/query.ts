@@ -63,7 +63,9 @@ export class Query {
 
   // The name looked for: the question's, later the target of an alias. Lower case; for each label where it starts and
   // the hash of the name from there to the root. Entry `labels` is the root.
-  readonly name: Uint8Array = new Uint8Array(256)
+  readonly name: Uint8Array = new Uint8Array(260)
+  /** The same memory by words; the last word of the name is padded with zeros. */
+  readonly nameWords: Int32Array = new Int32Array(this.name.buffer)
   nameLength = 0
   labels = 0
   readonly labelAt: Uint8Array = new Uint8Array(129)
@@ -175,6 +177,9 @@ export class Query {
     this.labels = labels
     this.nameLength = length + 1
     name[length] = 0
+    name[length + 1] = 0
+    name[length + 2] = 0
+    name[length + 3] = 0
     const { labelHash } = this
     let h = HASH_SEED
     labelHash[labels] = h

@@ -41,8 +41,8 @@ export class RrsetWriter {
     for (let r = first; r >= 0; r = builder.nextRecord[r]) {
       if (builder.setKey(r) !== key) continue
       if (count > 0) {
-        seen ??= new Set([builder.rdata(this.records[0]).join()])
-        const text = builder.rdata(r).join()
+        seen ??= new Set([builder.rdataKey(this.records[0])])
+        const text = builder.rdataKey(r)
         if (seen.has(text)) continue
         seen.add(text)
       }

@@ -53,7 +53,7 @@ const TABLE: readonly OddRule[] = [
   },
   {
     name: 'class CH otherwise',
-    rfc: 'RFC 4892 3, RFC 8906 3.1.5',
+    rfc: 'RFC 4892 3',
     reason:
       'a server that has nothing else in class CH refuses; BIND limits the rate of answers there and may say nothing',
     kind: 'choice',
@@ -120,7 +120,7 @@ const TABLE: readonly OddRule[] = [
   },
   {
     name: 'malformed, answered or not',
-    rfc: 'RFC 1035 4.1.1, RFC 8906 3',
+    rfc: 'RFC 1035 4.1.1, RFC 8906',
     reason: 'FORMERR helps an honest client; silence denies a spoofed one',
     kind: 'choice',
     queries: /^(no question|two questions|ends in|one byte|a name |a label )/,
@@ -145,7 +145,7 @@ const TABLE: readonly OddRule[] = [
   },
   {
     name: 'malformed option',
-    rfc: 'RFC 7873 5.2.2, RFC 7871 7.1.2',
+    rfc: 'RFC 7873 5.2.2, RFC 7871 6',
     reason: 'a server that implements the option answers FORMERR to a malformed one; others do not look inside',
     kind: 'choice',
     queries: /^(a cookie of|client cookie and a short|client subnet, bad|keepalive)/,

@@ -18,7 +18,7 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
   const rules: Rule[] = [
     {
       name: 'apex NS with an answer',
-      rfc: 'RFC 1034 4.3.2, RFC 9471 2',
+      rfc: 'RFC 1034 4.3.2',
       reason: 'the NS records of the zone itself may accompany an answer; nobody needs them there',
       kind: 'optional',
       covers: (part, { query, a, b }) =>
@@ -92,12 +92,13 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
       kind: 'choice',
       covers: (part, { query, a, b }) =>
         query.type === TYPE.ANY &&
+        !query.odd &&
         ('record' in part || ['rcode', 'aa', 'tc'].includes(part.field)) &&
         [a, b].every((side) => isMessage(side) && side.answers.length > 0),
     },
     {
       name: 'RRSIG answered in part',
-      rfc: 'RFC 8482 7',
+      rfc: 'RFC 8482, by analogy',
       reason: 'RRSIG is a kind of ANY over signatures, to be answered in full or in part',
       kind: 'optional',
       covers: (part, { query, a, b }) =>
@@ -150,7 +151,7 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
     },
     {
       name: 'TTL 0 of the SOA',
-      rfc: 'RFC 2308 3, RFC 1912 2.2',
+      rfc: 'RFC 2308 3',
       reason: 'a denial of an SOA may be sent with TTL 0 so that it is not cached, as BIND does (zero-no-soa-ttl)',
       kind: 'choice',
       covers: (part, pair) =>

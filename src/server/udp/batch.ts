@@ -2,7 +2,7 @@
 // one buffer that C and JavaScript both see. A packet is answered where it arrived and sent back from there with the
 // same header, so receiving fills in everything sending needs except the length.
 
-import type { Libc } from './libc.ts'
+import type { Libc } from '../../lib/libc.ts'
 import { SOCKADDR_BYTES } from './sockaddr.ts'
 
 const HEADER_BYTES = 64 // struct mmsghdr
@@ -22,6 +22,11 @@ const RECEIVED = 14
 
 const MSG_TRUNC = 0x20
 const IPPROTO_IPV6 = 41
+
+const DNS_HEADER_BYTES = 12
+/** Behind the name: its final zero, type, class. */
+const QUESTION_TAIL_BYTES = 5
+const TC = 0x02
 
 export class Batch {
   readonly size: number
@@ -91,6 +96,23 @@ export class Batch {
   reply(i: number, length: number): void {
     this.#words[((this.#vectorsAt + i * VECTOR_BYTES) >> 2) + 2] = length
     if (this.#control) this.#clearInterface(i)
+  }
+
+  /** Leaves only header and question of response i, with TC: the way to the client is too narrow for it. False when it is that short. */
+  cut(i: number): boolean {
+    const { packets } = this
+    const start = this.packetAt(i)
+    let end = start + DNS_HEADER_BYTES
+    if (packets[start + 5] === 1) {
+      while (packets[end] !== 0) end += packets[end] + 1
+      end += QUESTION_TAIL_BYTES
+    }
+    const vector = ((this.#vectorsAt + i * VECTOR_BYTES) >> 2) + 2
+    if (this.#words[vector] <= end - start) return false
+    packets[start + 2] |= TC
+    packets.fill(0, start + 6, start + DNS_HEADER_BYTES)
+    this.#words[vector] = end - start
+    return true
   }
 
   /** Where the peer's struct sockaddr starts in `packets`. */

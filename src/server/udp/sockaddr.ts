@@ -1,7 +1,7 @@
 // struct sockaddr_in and sockaddr_in6 as bytes.
 
 import { isIPv6 } from 'node:net'
-import { AF_INET, AF_INET6 } from './libc.ts'
+import { AF_INET, AF_INET6 } from '../../lib/libc.ts'
 
 export const SOCKADDR_BYTES = 28
 

@@ -3,8 +3,8 @@
 
 import { getSystemErrorName } from 'node:util'
 import { cannotListen } from '../cannot-listen.ts'
-import { AF_INET, AF_INET6 } from './libc.ts'
-import type { Libc } from './libc.ts'
+import { AF_INET, AF_INET6 } from '../../lib/libc.ts'
+import type { Libc } from '../../lib/libc.ts'
 import { encodeSockaddr, SOCKADDR_BYTES } from './sockaddr.ts'
 
 const SOCK_DGRAM_CLOEXEC = 2 | 0o2000000
@@ -16,12 +16,16 @@ const SO_RCVBUFFORCE = 33
 const SO_SNDBUFFORCE = 32
 const IPPROTO_IP = 0
 const IP_PKTINFO = 8
+const IP_MTU_DISCOVER = 10
+const IP_PMTUDISC_PROBE = 3
 const IPPROTO_IPV6 = 41
 const IPV6_V6ONLY = 26
+const IPV6_MTU_DISCOVER = 23
 const IPV6_RECVPKTINFO = 49
 const BUFFER_BYTES = 4 << 20
 const SHUT_RD = 0
 const DISCARD_PORT = 9
+const NEVER_FRAGMENTED = 1232
 
 export interface UdpAddress {
   readonly host: string
@@ -34,9 +38,14 @@ export function probeUdp(libc: Libc, address: UdpAddress): void {
   libc.close(open(libc, address, false))
 }
 
-/** A bound socket's file descriptor. */
-export function openUdp(libc: Libc, address: UdpAddress): number {
+/** A bound socket's file descriptor. `mostBytes` is the longest answer it will have to send. */
+export function openUdp(libc: Libc, address: UdpAddress, mostBytes: number): number {
   const fd = open(libc, address, true)
+  // Short answers are never fragmented (RFC 9715): they pass everywhere, and fragments can be forged. It is cheaper, too.
+  if (mostBytes <= NEVER_FRAGMENTED) {
+    set(libc, fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
+    if (address.host.includes(':')) set(libc, fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IP_PMTUDISC_PROBE)
+  }
   // Bursts wait in the socket. Root may exceed the system's limit; others get what the limit allows.
   for (const [force, plain] of [
     [SO_RCVBUFFORCE, SO_RCVBUF],

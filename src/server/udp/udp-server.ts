@@ -10,7 +10,7 @@ import type { Listener } from '../listeners.ts'
 import type { LogReceiver } from '../query-log/carrier.ts'
 import { Batch } from './batch.ts'
 import type { SavedPacket } from './batch.ts'
-import type { Libc } from './libc.ts'
+import type { Libc } from '../../lib/libc.ts'
 import { openUdp, probeUdp, retireUdp, wakeUdp } from './socket.ts'
 import type { HandedPacket, UdpWorkerData, UdpWorkerMessage } from './worker-data.ts'
 
@@ -63,7 +63,7 @@ export class UdpServer {
       for (const _ of shares) {
         const sockets: number[] = []
         opened.push(sockets)
-        for (const listener of listeners) sockets.push(openUdp(libc, listener))
+        for (const listener of listeners) sockets.push(openUdp(libc, listener, mostBytes(listener)))
       }
     } catch (thrown) {
       for (const fd of opened.flat()) libc.close(fd)
@@ -132,7 +132,7 @@ export class UdpServer {
       try {
         this.#start(
           running.share,
-          listeners.map((listener) => openUdp(libc, listener)),
+          listeners.map((listener) => openUdp(libc, listener, mostBytes(listener))),
         )
       } catch (thrown) {
         onFailure(messageOf(thrown))
@@ -157,6 +157,10 @@ export class UdpServer {
     batch.restore(0, saved, response)
     this.#options.libc.sendmmsg(fd, batch.headers, 1, 0)
   }
+}
+
+function mostBytes({ views }: UdpListener): number {
+  return Math.max(...views.map(({ udpBytes }) => udpBytes))
 }
 
 function isWildcard({ host }: Listener): boolean {

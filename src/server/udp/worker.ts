@@ -8,8 +8,8 @@ import { ArenaReader } from '../arena-reader.ts'
 import { LogSender } from '../query-log/carrier.ts'
 import { Responder } from '../responder.ts'
 import { Batch } from './batch.ts'
-import { ERRNO, loadLibc } from './libc.ts'
-import type { Libc } from './libc.ts'
+import { ERRNO, loadLibc } from '../../lib/libc.ts'
+import type { Libc } from '../../lib/libc.ts'
 import type { HandedPacket, UdpWorkerData, UdpWorkerMessage } from './worker-data.ts'
 
 const BATCH = 64
@@ -132,8 +132,13 @@ class UdpWorker {
     let sent = 0
     while (sent < count) {
       const done = this.#libc.sendmmsg(fd, batch.headers + (first + sent) * 64, count - sent, 0)
-      if (done > 0) sent += done
-      else if (this.#libc.errno() !== ERRNO.EINTR) sent++ // this one cannot be sent (no route, a full queue): the client asks again
+      if (done > 0) {
+        sent += done
+        continue
+      }
+      const errno = this.#libc.errno()
+      if (errno === ERRNO.EINTR || (errno === ERRNO.EMSGSIZE && batch.cut(first + sent))) continue
+      sent++ // this one cannot be sent (no route, a full queue): the client asks again
     }
   }
 

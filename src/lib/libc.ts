@@ -1,5 +1,6 @@
-// The handful of libc calls that Node does not offer: batches of datagrams with one system call. Loaded once per
-// thread through koffi; where that fails (another platform, a missing prebuilt binary) the caller uses node:dgram.
+// The handful of libc calls that Node does not offer: batches of datagrams with one system call, and giving freed
+// memory back to the system. Loaded once per thread through koffi; where that fails (another platform, a missing
+// prebuilt binary) the caller does without.
 // Struct layouts are those of 64-bit Linux; x86-64 and arm64 agree.
 
 import { createRequire } from 'node:module'
@@ -18,11 +19,13 @@ export interface Libc {
   sendmmsg(fd: number, messages: number, count: number, flags: number): number
   address(buffer: ArrayBuffer): number
   errno(): number
+  /** Only glibc has it. */
+  malloc_trim: ((pad: number) => number) | undefined
 }
 
 export const AF_INET = 2
 export const AF_INET6 = 10
-export const ERRNO = { EINTR: 4, EAGAIN: 11 } as const
+export const ERRNO = { EINTR: 4, EAGAIN: 11, EMSGSIZE: 90 } as const
 
 /** Undefined, with the reason passed to `report`, where libc cannot be called. */
 export function loadLibc(report: (reason: string) => void): Libc | undefined {
@@ -47,9 +50,18 @@ export function loadLibc(report: (reason: string) => void): Libc | undefined {
       sendmmsg: libc.func('int sendmmsg(int, uintptr_t, unsigned int, int)'),
       address: (buffer) => Number(koffi.address(buffer)),
       errno: () => koffi.errno(),
+      malloc_trim: optional(() => libc.func('int malloc_trim(size_t)')),
     }
   } catch (thrown) {
     report(`koffi cannot be loaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    return undefined
+  }
+}
+
+function optional<T>(find: () => T): T | undefined {
+  try {
+    return find()
+  } catch {
     return undefined
   }
 }

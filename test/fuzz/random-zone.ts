@@ -1,0 +1,254 @@
+// Valid zones at random: few labels, so that names meet as ancestors, wildcards, targets and empty non-terminals;
+// aliases and delegations at a fair share of them; now and then a set that fills a message. A signed zone has a true
+// NSEC chain and signatures that are only noise: a server does not look into them.
+
+import { parseRecord } from '../../src/dns/zonefile/format.ts'
+import { TYPE } from '../../src/dns/types.ts'
+import { below, canonicalOrder, isAtOrBelow, keyOf, lineage, type NameKey, ROOT_KEY, wireOf } from './names.ts'
+import type { Random } from './random.ts'
+import type { PlainRecord, PlainZone } from './reference.ts'
+
+const EXAMPLE = below('example', ROOT_KEY)
+const ORIGINS: readonly NameKey[] = [
+  EXAMPLE,
+  below('sub', EXAMPLE),
+  below('a', below('b', EXAMPLE)),
+  below('other', ROOT_KEY),
+  below('w', below('other', ROOT_KEY)),
+]
+const OUTSIDE: readonly NameKey[] = [below('elsewhere', below('net', ROOT_KEY)), below('ns', below('net', ROOT_KEY)), ROOT_KEY]
+const LABELS = ['a', 'b', 'c', 'd', '*', 'w', 'x', 'sub', 'ns', 'other', 'aa', '\0', '.', '\xff', 'y'.repeat(63), 'a-b']
+const MAX_DEPTH = 4
+/** Far enough below 64 KiB for the question, the owners and a signature. */
+const LARGE_SET_BYTES = 30_000
+
+/** Names over a small alphabet of labels, below any of some origins. */
+export class NamePool {
+  readonly labels: readonly string[]
+  readonly origins: readonly NameKey[]
+
+  constructor(random: Random, origins: readonly NameKey[]) {
+    this.labels = Array.from({ length: random.between(3, 7) }, () => random.pick(LABELS))
+    this.origins = origins
+  }
+
+  name(random: Random, origin = random.pick(this.origins), maxDepth = MAX_DEPTH): NameKey {
+    let name = origin
+    for (let depth = random.below(maxDepth + 1); depth > 0; depth--) {
+      const longer = below(random.pick(this.labels), name)
+      if (longer.length > 255) break
+      name = longer
+    }
+    return name
+  }
+
+  /** What an alias or a host name points at. */
+  target(random: Random, origin: NameKey): NameKey {
+    const kind = random.below(10)
+    if (kind === 0) return random.pick(OUTSIDE)
+    return kind < 3 ? this.name(random) : this.name(random, origin)
+  }
+}
+
+/** Letters in either case; length bytes are no letters. */
+export function mixCase(random: Random, name: NameKey): Uint8Array {
+  return wireOf(name).map((byte) => (byte >= 0x61 && byte <= 0x7a && random.chance(0.2) ? byte - 0x20 : byte))
+}
+
+/** One to three zones, which may lie inside each other, and the pool their names come from. */
+export function randomZones(random: Random): { zones: PlainZone[]; pool: NamePool } {
+  const origins = random.shuffle([...ORIGINS]).slice(0, random.between(1, 3))
+  if (random.chance(0.05)) origins[0] = ROOT_KEY
+  const pool = new NamePool(random, origins)
+  return { zones: origins.map((origin) => randomZone(random, origin, pool)), pool }
+}
+
+export function randomZone(random: Random, origin: NameKey, pool: NamePool): PlainZone {
+  const maker = new ZoneMaker(random, origin, pool)
+  const records = maker.make()
+  return { origin: wireOf(origin), records, fallthrough: random.chance(0.2) }
+}
+
+class ZoneMaker {
+  readonly #random: Random
+  readonly #origin: NameKey
+  readonly #pool: NamePool
+  readonly #records: PlainRecord[] = []
+  readonly #taken = new Set<NameKey>()
+
+  constructor(random: Random, origin: NameKey, pool: NamePool) {
+    this.#random = random
+    this.#origin = origin
+    this.#pool = pool
+  }
+
+  make(): PlainRecord[] {
+    const random = this.#random
+    this.#taken.add(this.#origin)
+    const numbers = random.bytes(20)
+    this.#add(this.#origin, TYPE.SOA, [concat(this.#target(), this.#target(), numbers)])
+    this.#addNames(this.#origin, TYPE.NS)
+    if (random.chance(0.1)) this.#addNames(this.#origin, TYPE.DNAME, 1)
+    if (random.chance(0.5)) this.#addData(this.#origin)
+    for (let count = random.between(1, 25); count > 0; count--) this.#addName(this.#pool.name(random, this.#origin))
+    if (random.chance(0.4)) this.#sign()
+    return random.shuffle(this.#records)
+  }
+
+  #addName(name: NameKey): void {
+    if (this.#taken.has(name)) return
+    this.#taken.add(name)
+    const kind = this.#random.below(20)
+    if (kind < 4) this.#addNames(name, TYPE.CNAME, 1)
+    else if (kind < 7 && !name.startsWith('\x01*')) this.#addDelegation(name)
+    else if (kind < 9) {
+      this.#addNames(name, TYPE.DNAME, 1)
+      if (this.#random.chance(0.3)) this.#addData(name)
+    } else this.#addData(name)
+  }
+
+  #addDelegation(name: NameKey): void {
+    const random = this.#random
+    const servers = random.chance(0.03) ? random.between(20, 60) : random.between(1, 3)
+    const hosts = Array.from({ length: servers }, (_, i) =>
+      random.chance(0.5) ? below(`ns${i}`, name) : this.#pool.target(random, this.#origin),
+    ).filter((host) => host.length <= 255)
+    if (hosts.length === 0) return
+    this.#add(
+      name,
+      TYPE.NS,
+      hosts.map((host) => mixCase(random, host)),
+    )
+    for (const host of new Set(hosts))
+      if (isAtOrBelow(host, name) && host !== name && !this.#taken.has(host)) {
+        this.#taken.add(host)
+        this.#addSet(host, random.pick([TYPE.A, TYPE.AAAA]))
+      }
+    if (random.chance(0.4)) this.#addSet(name, TYPE.DS)
+    if (random.chance(0.1)) this.#addSet(name, TYPE.A)
+  }
+
+  #addData(name: NameKey): void {
+    const random = this.#random
+    const types = new Set(Array.from({ length: random.between(1, 4) }, () => random.pick(DATA_TYPES)))
+    for (const type of types) this.#addSet(name, type)
+  }
+
+  #addSet(name: NameKey, type: number): void {
+    const random = this.#random
+    if (NAME_AT.has(type)) return this.#addNames(name, type)
+    const count = random.between(1, 4)
+    if (random.chance(0.01)) {
+      const texts = Array.from({ length: random.between(10, LARGE_SET_BYTES / 250) }, (_, i) =>
+        concat(Uint8Array.of(200, i), random.bytes(199)),
+      )
+      return this.#add(name, TYPE.TXT, texts)
+    }
+    this.#add(
+      name,
+      type,
+      Array.from({ length: count }, () => plainRdata(random, type)),
+    )
+  }
+
+  #addNames(name: NameKey, type: number, count = this.#random.between(1, this.#random.chance(0.02) ? 60 : 3)): void {
+    const random = this.#random
+    this.#add(
+      name,
+      type,
+      Array.from({ length: count }, () => concat(random.bytes(NAME_AT.get(type) ?? 0), this.#target())),
+    )
+  }
+
+  #target(): Uint8Array {
+    return mixCase(this.#random, this.#pool.target(this.#random, this.#origin))
+  }
+
+  #add(name: NameKey, type: number, rdatas: readonly Uint8Array[]): void {
+    const random = this.#random
+    const ttl = random.below(100_000)
+    for (const rdata of rdatas) this.#records.push({ owner: mixCase(random, name), type, ttl, rdata })
+  }
+
+  /** RFC 4035 section 2: NSEC at every name with authority and at cuts, signatures for everything but NS at cuts. */
+  #sign(): void {
+    const random = this.#random
+    const cuts = this.#owners((record) => record.type === TYPE.NS)
+    cuts.delete(this.#origin)
+    const dnames = this.#owners((record) => record.type === TYPE.DNAME)
+    const isHidden = (name: NameKey) =>
+      lineage(name)
+        .slice(1)
+        .some((at) => isAtOrBelow(at, this.#origin) && (cuts.has(at) || dnames.has(at)))
+    const owners = [...this.#owners(() => true)].filter((name) => !isHidden(name)).sort(canonicalOrder)
+    for (const [i, owner] of owners.entries()) {
+      const next = wireOf(owners[(i + 1) % owners.length])
+      this.#add(owner, TYPE.NSEC, [concat(next, Uint8Array.of(0, 6, 0, 0, 0, 0, 0, 3))])
+      const types = new Set(this.#records.filter((r) => keyOf(r.owner) === owner).map(({ type }) => type))
+      for (const type of types) {
+        if (cuts.has(owner) && type !== TYPE.DS && type !== TYPE.NSEC) continue
+        const head = concat(Uint8Array.of(type >> 8, type), random.bytes(16), wireOf(this.#origin))
+        this.#add(owner, TYPE.RRSIG, [concat(head, random.bytes(random.between(1, 64)))])
+      }
+    }
+  }
+
+  #owners(which: (record: PlainRecord) => boolean): Set<NameKey> {
+    return new Set(this.#records.filter(which).map(({ owner }) => keyOf(owner)))
+  }
+}
+
+/** Types whose rdata is some bytes and then a name. */
+const NAME_AT: ReadonlyMap<number, number> = new Map([
+  [TYPE.NS, 0],
+  [TYPE.CNAME, 0],
+  [TYPE.DNAME, 0],
+  [TYPE.PTR, 0],
+  [TYPE.MX, 2],
+  [TYPE.SRV, 6],
+  [TYPE.SVCB, 2],
+  [TYPE.HTTPS, 2],
+  [TYPE.AFSDB, 2],
+  [TYPE.KX, 2],
+])
+
+const DATA_TYPES = [
+  ...[TYPE.A, TYPE.A, TYPE.AAAA, TYPE.AAAA, TYPE.TXT, TYPE.MX, TYPE.MX, TYPE.SRV, TYPE.PTR, TYPE.SVCB, TYPE.HTTPS],
+  ...[TYPE.AFSDB, TYPE.KX, TYPE.HINFO, TYPE.RP, TYPE.NAPTR, TYPE.CAA, TYPE.TLSA, TYPE.LOC, TYPE.URI, 65_280],
+]
+
+const SAMPLES: ReadonlyMap<number, Uint8Array> = new Map(
+  [
+    'HINFO "PC" "Linux"',
+    'RP mail.example. a.example.',
+    'NAPTR 100 50 "s" "SIP+D2T" "" a.example.',
+    'CAA 0 issue "ca.example"',
+    'TLSA 3 1 1 AABB',
+    'LOC 42 21 54.000 N 71 6 18.000 W -24.00m 30m 10000m 10m',
+    'URI 10 1 "https://x/"',
+  ].map((text) => {
+    const { type, rdata } = parseRecord(`a. 60 ${text}`, wireOf(ROOT_KEY))
+    return [type, rdata]
+  }),
+)
+
+function plainRdata(random: Random, type: number): Uint8Array {
+  switch (type) {
+    case TYPE.A:
+      return random.bytes(4)
+    case TYPE.AAAA:
+      return random.bytes(16)
+    case TYPE.TXT: {
+      const length = random.below(random.chance(0.2) ? 256 : 20)
+      return concat(Uint8Array.of(length), random.bytes(length))
+    }
+    case TYPE.DS:
+      return concat(random.bytes(3), Uint8Array.of(2), random.bytes(32))
+    default:
+      return SAMPLES.get(type) ?? random.bytes(random.below(40))
+  }
+}
+
+function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  return Uint8Array.from(Buffer.concat(parts))
+}

@@ -1,0 +1,353 @@
+// What a zone answers, written to be read beside RFC 1034 section 4.3.2, RFC 4592, RFC 6672 and RFC 4035 section 3.1,
+// and to share nothing with src/zone: maps of names to records, walked from the apex down, sections as lists.
+
+import type { ResourceRecord } from '../../src/dns/message.ts'
+import { canonicalRdata } from '../../src/dns/rdata/rdata.ts'
+import { RCODE, TYPE } from '../../src/dns/types.ts'
+import { canonicalOrder, isAtOrBelow, keyOf, lineage, type NameKey, ROOT_KEY, wireOf } from './names.ts'
+
+export interface PlainRecord {
+  readonly owner: Uint8Array
+  readonly ttl: number
+  readonly type: number
+  readonly rdata: Uint8Array
+}
+
+export interface PlainZone {
+  readonly origin: Uint8Array
+  readonly records: readonly PlainRecord[]
+  readonly fallthrough: boolean
+}
+
+/** A record as it is compared: owner and canonical rdata in hexadecimal. */
+export function recordKey(owner: NameKey, type: number, ttl: number, rdata: Uint8Array): string {
+  const canonical = Buffer.from(canonicalRdata(type, rdata)).toString('hex')
+  return `${Buffer.from(owner, 'latin1').toString('hex')} ${type} ${ttl} ${canonical}`
+}
+
+export function keyOfRecord(record: ResourceRecord): string {
+  return recordKey(keyOf(record.name), record.type, record.ttlSeconds, record.rdata)
+}
+
+export interface Expected {
+  elsewhere: boolean
+  rcode: number
+  aa: boolean
+  answers: string[]
+  authorities: string[]
+  additionals: string[]
+}
+
+export interface Asked {
+  readonly name: NameKey
+  readonly type: number
+  readonly dnssecOk: boolean
+  readonly minimalAny: boolean
+  readonly handsOver: boolean
+}
+
+/** The longest chain of aliases that is followed; each alias counts once, whatever name it is met for. */
+const MAX_CHAIN = 16
+const POINTS_AT_HOSTS: ReadonlyMap<number, number> = new Map([
+  [TYPE.NS, 0],
+  [TYPE.MX, 2],
+  [TYPE.SRV, 6],
+  [TYPE.SVCB, 2],
+  [TYPE.HTTPS, 2],
+])
+
+type Rrset = readonly PlainRecord[]
+/** By type, and for signatures by RRSIG and the type covered. */
+type Node = Map<string, PlainRecord[]>
+
+function setKey(record: PlainRecord): string {
+  return record.type === TYPE.RRSIG ? signatureKey((record.rdata[0] << 8) | record.rdata[1]) : String(record.type)
+}
+
+function signatureKey(covered: number): string {
+  return `${TYPE.RRSIG} ${covered}`
+}
+
+export class ReferenceZone {
+  readonly origin: NameKey
+  readonly fallthrough: boolean
+  /** Every name that exists, empty non-terminals (RFC 4592 section 2.2.2) included. */
+  readonly nodes = new Map<NameKey, Node>()
+  readonly #nsecOwners: NameKey[]
+
+  constructor(zone: PlainZone) {
+    this.origin = keyOf(zone.origin)
+    this.fallthrough = zone.fallthrough
+    for (const record of zone.records) {
+      const owner = keyOf(record.owner)
+      for (const name of lineage(owner)) {
+        if (!this.nodes.has(name)) this.nodes.set(name, new Map())
+        if (name === this.origin) break
+      }
+      const node = this.nodes.get(owner)!
+      const set = node.get(setKey(record)) ?? []
+      node.set(setKey(record), set)
+      // RFC 2181 section 5: records that differ in the letter case of a name are the same.
+      const canonical = canonicalRdata(record.type, record.rdata)
+      const isKnown = set.some(({ type, rdata }) => Buffer.compare(canonicalRdata(type, rdata), canonical) === 0)
+      if (!isKnown) set.push(record)
+    }
+    this.#nsecOwners = [...this.nodes.keys()].filter((name) => this.set(name, TYPE.NSEC)).sort(canonicalOrder)
+  }
+
+  set(name: NameKey, type: number): Rrset | undefined {
+    return this.nodes.get(name)?.get(String(type))
+  }
+
+  signatures(name: NameKey, covered: number): Rrset {
+    return this.nodes.get(name)?.get(signatureKey(covered)) ?? []
+  }
+
+  get signed(): boolean {
+    return this.set(this.origin, TYPE.NSEC) !== undefined
+  }
+
+  /** The owner of the NSEC that matches or covers a name. */
+  nsecOwnerFor(name: NameKey): NameKey {
+    return this.#nsecOwners.findLast((owner) => canonicalOrder(owner, name) <= 0)!
+  }
+
+  closestEncloser(name: NameKey): NameKey {
+    return lineage(name).find((at) => this.nodes.has(at))!
+  }
+
+  /** The apex, and each label down to the name. */
+  pathTo(name: NameKey): NameKey[] {
+    return lineage(name)
+      .filter((at) => isAtOrBelow(at, this.origin))
+      .reverse()
+  }
+
+  isDelegation(name: NameKey): boolean {
+    return name !== this.origin && this.set(name, TYPE.NS) !== undefined
+  }
+
+  /** Whether the zone has no authority over the name: at or below a cut, or below a DNAME. */
+  isOccluded(name: NameKey): boolean {
+    return this.pathTo(name).some(
+      (at) => this.isDelegation(at) || (at !== name && this.set(at, TYPE.DNAME) !== undefined),
+    )
+  }
+}
+
+export function lookup(zones: readonly ReferenceZone[], asked: Asked): Expected {
+  return new Lookup(zones, asked).run()
+}
+
+class Lookup {
+  readonly #zones: readonly ReferenceZone[]
+  readonly #asked: Asked
+  readonly #result: Expected = {
+    elsewhere: false,
+    rcode: RCODE.NOERROR,
+    aa: false,
+    answers: [],
+    authorities: [],
+    additionals: [],
+  }
+  /** Sets that the chain has passed, one per link. */
+  readonly #passed: Rrset[] = []
+  /** Proofs that follow the answers. */
+  readonly #owed: (() => void)[] = []
+  #name: NameKey
+
+  constructor(zones: readonly ReferenceZone[], asked: Asked) {
+    this.#zones = zones
+    this.#asked = asked
+    this.#name = asked.name
+  }
+
+  run(): Expected {
+    const result = this.#result
+    let zone = this.#zoneFor(this.#name)
+    if (zone === undefined) {
+      result.elsewhere = this.#asked.handsOver
+      result.rcode = RCODE.REFUSED
+      return result
+    }
+    result.aa = true
+    while (zone !== undefined && this.#answerIn(zone) === 'goes on') {
+      zone = this.#zoneFor(this.#name)
+      if (zone === undefined) result.elsewhere = this.#asked.handsOver
+    }
+    for (const prove of this.#owed) prove()
+    return result
+  }
+
+  /** The zone nearest to the name; for DS the one above a zone's own name (RFC 4035 section 3.1.4.1). */
+  #zoneFor(name: NameKey): ReferenceZone | undefined {
+    const around = this.#zones
+      .filter((zone) => isAtOrBelow(name, zone.origin))
+      .sort((a, b) => b.origin.length - a.origin.length)
+    const above = around.find((zone) => zone.origin !== name)
+    return this.#asked.type === TYPE.DS && name !== ROOT_KEY ? (above ?? around[0]) : around[0]
+  }
+
+  #answerIn(zone: ReferenceZone): 'done' | 'goes on' {
+    const name = this.#name
+    for (const at of zone.pathTo(name)) {
+      if (zone.isDelegation(at) && !(at === name && this.#asked.type === TYPE.DS)) return this.#refer(zone, at)
+      if (at !== name && zone.set(at, TYPE.DNAME) !== undefined) return this.#substitute(zone, at)
+    }
+    if (zone.nodes.has(name)) return this.#answerFrom(zone, name)
+    const wildcard = `\x01*${zone.closestEncloser(name)}`
+    if (zone.nodes.has(wildcard)) return this.#answerFrom(zone, wildcard)
+    return this.#denyName(zone)
+  }
+
+  #refer(zone: ReferenceZone, cut: NameKey): 'done' {
+    if (this.#passed.length === 0) this.#result.aa = false
+    const servers = zone.set(cut, TYPE.NS)!
+    this.#add('authorities', cut, servers)
+    if (this.#proves(zone)) {
+      if (zone.set(cut, TYPE.DS) !== undefined) this.#addSigned('authorities', zone, cut, TYPE.DS)
+      else this.#addNsec(zone, cut)
+    }
+    this.#addHosts(zone, servers, () => true)
+    return 'done'
+  }
+
+  #substitute(zone: ReferenceZone, at: NameKey): 'done' | 'goes on' {
+    const set = zone.set(at, TYPE.DNAME)!
+    if (this.#passed.includes(set) || this.#passed.length === MAX_CHAIN) return 'done'
+    this.#passed.push(set)
+    this.#addSigned('answers', zone, at, TYPE.DNAME)
+    const name = this.#name
+    const target = name.slice(0, name.length - at.length) + keyOf(set[0].rdata)
+    if (target.length > 255) {
+      this.#result.rcode = RCODE.YXDOMAIN
+      return 'done'
+    }
+    this.#result.answers.push(recordKey(name, TYPE.CNAME, set[0].ttl, wireOf(target)))
+    this.#name = target
+    return this.#asked.type === TYPE.CNAME || this.#asked.type === TYPE.ANY ? 'done' : 'goes on'
+  }
+
+  /** Data at `source`: the name itself, or the wildcard that stands in for it. */
+  #answerFrom(zone: ReferenceZone, source: NameKey): 'done' | 'goes on' {
+    const { type } = this.#asked
+    const name = this.#name
+    const node = zone.nodes.get(source)!
+    const alias = zone.set(source, TYPE.CNAME)
+    if (alias !== undefined && ![TYPE.CNAME, TYPE.ANY, TYPE.RRSIG, TYPE.NSEC].some((beside) => beside === type)) {
+      if (this.#passed.includes(alias) || this.#passed.length === MAX_CHAIN) {
+        if (source !== name) this.#oweCovering(zone)
+        return 'done'
+      }
+      this.#passed.push(alias)
+      this.#addSigned('answers', zone, source, TYPE.CNAME)
+      if (source !== name) this.#oweCovering(zone)
+      this.#name = keyOf(alias[0].rdata)
+      return 'goes on'
+    }
+    const found = [...node].filter(([key]) => {
+      if (type === TYPE.ANY) return true
+      return type === TYPE.RRSIG ? key.startsWith(`${TYPE.RRSIG} `) : key === String(type)
+    })
+    if (found.length === 0) return this.#denyType(zone, source)
+    if (type === TYPE.ANY && this.#asked.minimalAny && !zone.signed) {
+      // RFC 8482 section 4.2.
+      this.#result.answers.push(
+        recordKey(name, TYPE.HINFO, 3600, Uint8Array.from(Buffer.from('\x07RFC8482\0', 'latin1'))),
+      )
+      return 'done'
+    }
+    const sets = type === TYPE.ANY && this.#asked.minimalAny ? found.slice(0, 1) : found
+    for (const [, set] of sets) this.#add('answers', name, set)
+    if (sets.length === 1 && type !== TYPE.RRSIG && !(type === TYPE.ANY && !this.#asked.minimalAny)) {
+      if (this.#asked.dnssecOk && sets[0][1][0].type !== TYPE.RRSIG)
+        this.#add('answers', name, zone.signatures(source, sets[0][1][0].type))
+      this.#addHosts(zone, sets[0][1], (host) => !zone.isOccluded(host))
+    }
+    if (source !== name) this.#oweCovering(zone)
+    return 'done'
+  }
+
+  #denyName(zone: ReferenceZone): 'done' {
+    if (zone.fallthrough && this.#asked.handsOver && this.#passed.length === 0) {
+      this.#result.elsewhere = true
+      return 'done'
+    }
+    this.#result.rcode = RCODE.NXDOMAIN
+    this.#addSoa(zone)
+    if (this.#proves(zone)) {
+      this.#addNsec(zone, zone.nsecOwnerFor(this.#name))
+      this.#addNsec(zone, zone.nsecOwnerFor(`\x01*${zone.closestEncloser(this.#name)}`))
+    }
+    return 'done'
+  }
+
+  #denyType(zone: ReferenceZone, source: NameKey): 'done' {
+    this.#addSoa(zone)
+    if (this.#proves(zone)) {
+      if (source !== this.#name) this.#addNsec(zone, zone.nsecOwnerFor(this.#name))
+      this.#addNsec(zone, zone.nsecOwnerFor(source))
+    }
+    return 'done'
+  }
+
+  /** RFC 2308 section 5: the TTL of a negative answer. */
+  #addSoa(zone: ReferenceZone): void {
+    const [soa] = zone.set(zone.origin, TYPE.SOA)!
+    const ttl = Math.min(soa.ttl, Buffer.from(soa.rdata).readUInt32BE(soa.rdata.length - 4))
+    this.#add('authorities', zone.origin, [soa], ttl)
+    if (this.#asked.dnssecOk) this.#add('authorities', zone.origin, zone.signatures(zone.origin, TYPE.SOA), ttl)
+  }
+
+  /** RFC 4035 section 3.1.3.3: the name itself does not exist. */
+  #oweCovering(zone: ReferenceZone): void {
+    const name = this.#name
+    if (this.#proves(zone)) this.#owed.push(() => this.#addNsec(zone, zone.nsecOwnerFor(name)))
+  }
+
+  #proves(zone: ReferenceZone): boolean {
+    return this.#asked.dnssecOk && zone.signed
+  }
+
+  #addNsec(zone: ReferenceZone, owner: NameKey): void {
+    const set = zone.set(owner, TYPE.NSEC)
+    if (set === undefined) return
+    if (this.#result.authorities.includes(recordKey(owner, TYPE.NSEC, set[0].ttl, set[0].rdata))) return
+    this.#addSigned('authorities', zone, owner, TYPE.NSEC)
+  }
+
+  /** A set of a name and, for DNSSEC, its signatures; the owner is the name asked for where a wildcard stands in. */
+  #addSigned(section: 'answers' | 'authorities', zone: ReferenceZone, source: NameKey, type: number): void {
+    const owner = source.startsWith('\x01*') && type === TYPE.CNAME ? this.#name : source
+    this.#add(section, owner, zone.set(source, type)!)
+    if (this.#asked.dnssecOk) this.#add(section, owner, zone.signatures(source, type))
+  }
+
+  /** Addresses of the hosts that a set points at, where this zone has them. */
+  #addHosts(zone: ReferenceZone, set: Rrset, mayBeTold: (host: NameKey) => boolean): void {
+    const at = POINTS_AT_HOSTS.get(set[0].type)
+    if (at === undefined) return
+    const hosts = new Set(
+      set.map(({ rdata }) => firstName(rdata.subarray(at))),
+    )
+    for (const host of hosts) {
+      const isService = set[0].type === TYPE.SVCB || set[0].type === TYPE.HTTPS
+      if ((isService && host === ROOT_KEY) || !zone.nodes.has(host) || !mayBeTold(host)) continue
+      for (const type of [TYPE.A, TYPE.AAAA]) {
+        this.#add('additionals', host, zone.set(host, type) ?? [])
+        if (this.#asked.dnssecOk) this.#add('additionals', host, zone.signatures(host, type))
+      }
+    }
+  }
+
+  /** The TTL of a set is its first record's (RFC 2181 section 5.2). */
+  #add(section: 'answers' | 'authorities' | 'additionals', owner: NameKey, set: Rrset, ttl = set[0]?.ttl): void {
+    for (const { type, rdata } of set) this.#result[section].push(recordKey(owner, type, ttl, rdata))
+  }
+}
+
+function firstName(wire: Uint8Array): NameKey {
+  let end = 0
+  while (wire[end] !== 0) end += 1 + wire[end]
+  return keyOf(wire.subarray(0, end + 1))
+}

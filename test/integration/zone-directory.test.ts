@@ -1,0 +1,174 @@
+// A running server follows its zone directory: every way a file can come, change, break and go.
+
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { TYPE } from '../../src/dns/types.ts'
+import { exchangeUdp } from '../support/dns-client.ts'
+import { decoded, question } from '../support/fault-server.ts'
+import { HoldfastProcess, Sandbox, zoneText } from '../support/holdfast-process.ts'
+import { brief, briefly, untilAnswer } from '../support/lookup.ts'
+import { freePort } from '../support/ports.ts'
+
+let sandbox: Sandbox
+let port: number
+beforeEach(async () => {
+  sandbox = new Sandbox()
+  port = await freePort()
+})
+afterEach(() => sandbox.close())
+
+/** Serves the directory `zones`. */
+function serve(...args: readonly string[]): Promise<HoldfastProcess> {
+  return sandbox.serve('--zones', sandbox.path('zones'), '--listen', `127.0.0.1:${port}`, ...args)
+}
+
+test('a new file is served, new content takes effect without a new serial, a removed file is refused', async () => {
+  sandbox.write('zones/db.first.test', zoneText(['www A 192.0.2.1']))
+  const server = await serve()
+  expect(await brief(port, 'www.second.test.')).toBe('REFUSED')
+  sandbox.write('zones/db.second.test', zoneText(['www A 192.0.2.2']))
+  await untilAnswer(port, 'www.second.test.', '192.0.2.2')
+  sandbox.write('zones/db.second.test', zoneText(['www A 192.0.2.3']))
+  await untilAnswer(port, 'www.second.test.', '192.0.2.3')
+  await server.logged(/Zone second\.test\. serial 1, .*content changed, serial did not/u)
+  rmSync(sandbox.path('zones/db.second.test'))
+  await untilAnswer(port, 'www.second.test.', 'REFUSED')
+  expect(await brief(port, 'www.first.test.')).toBe('192.0.2.1')
+})
+
+test('a broken edit leaves the last good version in service and names file, line, column and token', async () => {
+  const file = sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.1']))
+  const server = await serve()
+  sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.9', 'mail A 192.0.2.300'], 2))
+  await server.logged(/Zone example\.test\. refused: serial 1 stays in service/u)
+  expect(server.output).toContain(`[ERROR] ${file}:6:8: `)
+  expect(server.output).toContain('192.0.2.300')
+  expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
+  sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.9'], 3))
+  await untilAnswer(port, 'www.example.test.', '192.0.2.9')
+})
+
+test('a zone that was never good answers SERVFAIL until it is mended', async () => {
+  sandbox.write('zones/db.good.test', zoneText(['www A 192.0.2.1']))
+  sandbox.write('zones/db.bad.test', 'www A 192.0.2.1\n')
+  await serve()
+  expect(await brief(port, 'www.bad.test.')).toBe('SERVFAIL')
+  expect(await brief(port, 'www.good.test.')).toBe('192.0.2.1')
+  sandbox.write('zones/db.bad.test', zoneText(['www A 192.0.2.2']))
+  await untilAnswer(port, 'www.bad.test.', '192.0.2.2')
+})
+
+test('a file renamed into place is served, and one renamed away is gone', async () => {
+  sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.1']))
+  await serve()
+  renameSync(sandbox.write('new', zoneText(['www A 192.0.2.2'])), sandbox.path('zones/db.example.test'))
+  await untilAnswer(port, 'www.example.test.', '192.0.2.2')
+  renameSync(sandbox.path('zones/db.example.test'), sandbox.path('zones/db.other.test'))
+  await untilAnswer(port, 'www.other.test.', '192.0.2.2')
+  await untilAnswer(port, 'www.example.test.', 'REFUSED')
+})
+
+test('a ConfigMap that Kubernetes swaps by its ..data link is followed', async () => {
+  sandbox.write('zones/..2026_1/db.example.test', zoneText(['www A 192.0.2.1']))
+  symlinkSync('..2026_1', sandbox.path('zones/..data'))
+  symlinkSync('..data/db.example.test', sandbox.path('zones/db.example.test'))
+  await serve()
+  expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
+  sandbox.write('zones/..2026_2/db.example.test', zoneText(['www A 192.0.2.2']))
+  symlinkSync('..2026_2', sandbox.path('zones/..data_tmp'))
+  renameSync(sandbox.path('zones/..data_tmp'), sandbox.path('zones/..data'))
+  rmSync(sandbox.path('zones/..2026_1'), { recursive: true })
+  await untilAnswer(port, 'www.example.test.', '192.0.2.2')
+})
+
+test('a change of an included file is a change of the zone', async () => {
+  sandbox.write('parts/hosts', 'www A 192.0.2.1\n')
+  sandbox.write('zones/db.example.test', zoneText(['$INCLUDE ../parts/hosts']))
+  const server = await serve()
+  expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
+  sandbox.write('parts/hosts', 'www A 192.0.2.2\n')
+  await untilAnswer(port, 'www.example.test.', '192.0.2.2')
+  const file = sandbox.write('parts/hosts', 'www A 192.0.2.2\nwww B 192.0.2.2\n')
+  await server.logged(/refused: serial 1 stays/u)
+  expect(server.output).toContain(`${file}:2:`)
+  rmSync(file)
+  await server.logged(/refused: serial 1 stays[^]*refused: serial 1 stays/u)
+  expect(await brief(port, 'www.example.test.')).toBe('192.0.2.2')
+})
+
+test('a directory where a zone file is expected is looked into and stops nothing', async () => {
+  sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.1']))
+  mkdirSync(sandbox.path('zones/db.folder.test'))
+  const server = await serve()
+  expect(await brief(port, 'www.folder.test.')).toBe('REFUSED')
+  expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
+  expect(server.output).not.toContain('ERROR')
+})
+
+test('a link that leads nowhere is reported and keeps the zone it gave', async () => {
+  sandbox.write('target', zoneText(['www A 192.0.2.1']))
+  mkdirSync(sandbox.path('zones'))
+  symlinkSync('../target', sandbox.path('zones/db.example.test'))
+  const server = await serve()
+  rmSync(sandbox.path('target'))
+  await server.logged(/Cannot read ".*db\.example\.test": the link leads nowhere/u)
+  expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
+  sandbox.write('target', zoneText(['www A 192.0.2.2']))
+  await untilAnswer(port, 'www.example.test.', '192.0.2.2')
+})
+
+test('a directory that is not there yet is served once it is', async () => {
+  const server = await serve()
+  expect(server.output).toContain('Cannot read directory')
+  expect(await brief(port, 'www.example.test.')).toBe('REFUSED')
+  sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.1']))
+  await untilAnswer(port, 'www.example.test.', '192.0.2.1')
+})
+
+test('an error at line 900,000 is named by its line, and the old version stays', { timeout: 60_000 }, async () => {
+  sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.1']))
+  const server = await serve()
+  const lines = Array.from({ length: 899_995 }, (_, i) => `h${i} A 192.0.2.7`)
+  const file = sandbox.write('zones/db.example.test', zoneText([...lines, 'oops A 192.0.2.', 'last A 192.0.2.8'], 2))
+  await server.logged(/Zone example\.test\. refused: serial 1 stays in service/u)
+  expect(server.output).toContain(`[ERROR] ${file}:900000:8: `)
+  expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
+  expect(await brief(port, 'h1.example.test.')).toBe('NXDOMAIN')
+})
+
+test('while a zone alternates between two versions, every answer is entirely one of them', async () => {
+  const version = (n: number) => zoneText([`www A 192.0.2.${n}`, `www A 198.51.100.${n}`, `www A 203.0.113.${n}`], n)
+  sandbox.write('zones/db.example.test', version(1))
+  await serve()
+  const seen = new Set<string>()
+  let asked = 0
+  for (let round = 0; round < 30; round++) {
+    sandbox.write('zones/db.example.test', version((round % 2) + 1))
+    const questions = Array.from({ length: 400 }, () => question('www.example.test.', TYPE.A))
+    for (const answer of await exchangeUdp(port, questions)) {
+      if (answer === undefined) throw new Error('a query was lost')
+      seen.add(briefly(decoded(answer)).split(' ').toSorted().join(' '))
+      asked++
+    }
+  }
+  expect(asked).toBe(12_000)
+  expect([...seen].toSorted()).toEqual([
+    '192.0.2.1 198.51.100.1 203.0.113.1',
+    '192.0.2.2 198.51.100.2 203.0.113.2',
+  ])
+})
+
+test('ten thousand zones are loaded and served', { timeout: 60_000 }, async () => {
+  for (let i = 0; i < 10_000; i++) sandbox.write(`zones/z${i}.test`, zoneText([`www A 10.0.${i >> 8}.${i & 255}`]))
+  const server = await serve()
+  expect(server.output).toContain('10000 zones with 40000 records loaded')
+  const numbers = Array.from({ length: 1000 }, (_, i) => i * 10)
+  const answers = await exchangeUdp(
+    port,
+    numbers.map((i) => question(`www.z${i}.test.`)),
+  )
+  const found = answers.map((answer) => answer && briefly(decoded(answer)))
+  expect(found).toEqual(numbers.map((i) => `10.0.${i >> 8}.${i & 255}`))
+  sandbox.write('zones/z7.test', zoneText(['www A 192.0.2.77']))
+  await untilAnswer(port, 'www.z7.test.', '192.0.2.77')
+})

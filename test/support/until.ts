@@ -1,0 +1,21 @@
+// Waiting for a condition instead of for a time: looked at again and again until it holds, with a deadline that
+// only a failure reaches.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const LOOK_MS = 10
+
+/** The first value that is not undefined or false. `what` names the condition in the failure. */
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+  timeoutMs = 10_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const found = await look()
+    if (found !== undefined && found !== false) return found
+    if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`)
+    await sleep(LOOK_MS)
+  }
+}
