@@ -12,7 +12,7 @@ export function addAddresses(q: Query, rrset: number, blob: number, cut: number)
   const { words } = q
   const header = rrset >> 2
   const targets = words[header + RRSET.targetsStride] & 0xffff
-  if (targets === 0) return
+  if (targets === 0 || isAlias(words[header + RRSET.typeCount] & 0xffff)) return
   const lengthFixups = words[header + RRSET.lengthFixups]
   let at = rrset + RRSET.blob * 4 + align4(lengthFixups & 0xffff) + (lengthFixups >>> 16) * 4
   for (let i = 0; i < targets; i++) {
@@ -26,6 +26,11 @@ export function addAddresses(q: Query, rrset: number, blob: number, cut: number)
     addAddress(q, node, TYPE.A, owner, glue)
     addAddress(q, node, TYPE.AAAA, owner, glue)
   }
+}
+
+/** An alias lists its target to be followed; somebody who asks for the alias itself wants no more. */
+function isAlias(type: number): boolean {
+  return type === TYPE.CNAME || type === TYPE.DNAME
 }
 
 function addAddress(q: Query, node: number, type: number, owner: number, glue: boolean): void {

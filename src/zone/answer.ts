@@ -11,8 +11,8 @@ import { emitOpt, optBytes, readAdditional } from './edns.ts'
 import type { EdnsContext } from './edns.ts'
 import { emitSet, emitSignatures } from './emit.ts'
 import { findNode, findSet, findZone, setsFlags } from './find.ts'
-import { NODE, QUESTION_NAME, SETS, SETS_FLAG, ZONE, ZONE_FLAG, ZONE_STATE } from './layout.ts'
-import { oweCovering, settle } from './nsec.ts'
+import { NODE, QUESTION_NAME, RRSET, SETS, SETS_FLAG, ZONE, ZONE_FLAG, ZONE_STATE } from './layout.ts'
+import { oweNoName, settle } from './proof.ts'
 import { HANDOVER, STEP } from './query.ts'
 import type { Query, View } from './query.ts'
 import { refer } from './refer.ts'
@@ -108,9 +108,7 @@ function answerQuestion(q: Query, view: View): boolean {
     q.rcode = RCODE.FORMERR
     return true
   }
-  let zone = findZone(q, view.space, 0)
-  // The DS of a zone lives on the parent's side of the cut (RFC 4035 section 3.1.4.1).
-  if (zone !== 0 && q.zoneLabel === 0 && type === TYPE.DS && q.labels > 0) zone = findParentZone(q, view.space, zone)
+  const zone = responsibleZone(q, view.space)
   if (zone === 0) return view.handsOver ? handOver(q, HANDOVER.uncovered) : refuse(q)
   q.zone = zone
   q.zoneSlot = q.words[(zone >> 2) + ZONE.slot]
@@ -128,12 +126,12 @@ function refuse(q: Query): true {
   return true
 }
 
-function findParentZone(q: Query, space: number, zone: number): number {
-  const label = q.zoneLabel
-  const parent = findZone(q, space, label + 1)
-  if (parent !== 0) return parent
-  q.zoneLabel = label
-  return zone
+/** The zone for the current name; the DS of a zone lives on the parent's side of the cut (RFC 4035 section 3.1.4.1). */
+function responsibleZone(q: Query, space: number): number {
+  const zone = findZone(q, space, 0)
+  if (q.type !== TYPE.DS || zone === 0 || q.zoneLabel > 0 || q.labels === 0) return zone
+  const parent = findZone(q, space, 1)
+  return parent === 0 ? zone : parent
 }
 
 /** Follows aliases through the zones until there is an answer. False when it leads to the block's forwarders. */
@@ -151,11 +149,11 @@ function answerFromZones(q: Query, view: View): boolean {
     if (next === STEP.done) return true
     if (next === STEP.elsewhere) return handOver(q, HANDOVER.fallthrough)
     // An alias: its target may be in the same zone, in another one, or not here at all.
-    const zone = findZone(q, view.space, 0)
+    const zone = responsibleZone(q, view.space)
     if (zone === 0) return view.handsOver ? handOver(q, HANDOVER.alias) : settle(q) || truncate(q)
     if (zone !== q.zone) {
       q.zone = zone
-      q.originOffset = q.nameOffset + q.labelAt[q.zoneLabel]
+      q.originOffset = q.suffixOffset(q.zoneLabel)
     }
   }
 }
@@ -200,7 +198,7 @@ function topmostCut(q: Query, closest: number, closestLabel: number): number {
 /** Data at a node; `encloser` is the label of the closest encloser when the node is a wildcard standing in for the name, else 0. */
 function answerNode(q: Query, view: View, node: number, encloser: number): number {
   if ((setsFlags(q, node) & SETS_FLAG.cname) !== 0 && !standsBesideCname(q.type)) {
-    if (encloser > 0) oweCovering(q)
+    if (encloser > 0) oweNoName(q, encloser)
     return afterAlias(q, followCname(q, findSet(q, node, TYPE.CNAME)))
   }
   const rrset = q.type === TYPE.ANY ? anySet(q, view, node) : findSet(q, node, q.type)
@@ -209,7 +207,7 @@ function answerNode(q: Query, view: View, node: number, encloser: number): numbe
   if (rrset === 0) return answerMany(q, node, encloser)
   const blob = q.at
   if (!emitAnswer(q, rrset)) return STEP.truncate
-  if (encloser > 0) oweCovering(q)
+  if (encloser > 0) oweNoName(q, encloser)
   if (!settle(q)) return STEP.truncate
   addAddresses(q, rrset, blob, 0)
   return STEP.done
@@ -231,24 +229,28 @@ function emitAnswer(q: Query, rrset: number): boolean {
 /** RFC 8482 section 4.1: one set of the name's, where signatures make an invented record useless. */
 function anySet(q: Query, view: View, node: number): number {
   const sets = q.words[(node >> 2) + NODE.sets]
-  const signed = (q.words[(q.zone >> 2) + ZONE.flags] & ZONE_FLAG.signed) !== 0
+  const signed = (q.words[(q.zone >> 2) + ZONE.flags] & (ZONE_FLAG.nsec | ZONE_FLAG.nsec3)) !== 0
   return view.minimalAny && signed && sets !== 0 ? q.words[(sets >> 2) + SETS.pairs + 1] : 0
 }
 
 /** All sets of a node (ANY), or all signatures (RRSIG): what is found by kind rather than by key. */
 function answerMany(q: Query, node: number, encloser: number): number {
-  const { words } = q
+  const { words, answers } = q
   const sets = words[(node >> 2) + NODE.sets] >> 2
   const wanted = q.type === TYPE.ANY || q.type === TYPE.RRSIG
   const count = sets === 0 || !wanted ? 0 : words[sets + SETS.count] & 0xffff
-  for (let i = 0; i < count; i++) {
-    const key = words[sets + SETS.pairs + i * 2]
-    if (q.type === TYPE.RRSIG && (key & 0xffff) !== TYPE.RRSIG) continue
-    const records = emitSet(q, words[sets + SETS.pairs + i * 2 + 1], q.nameOffset)
+  // Sets with compressed names go first: pointers reach only the first 16 KiB of a message.
+  for (let i = 0; i < count * 2; i++) {
+    const pair = sets + SETS.pairs + (i % count) * 2
+    const rrset = words[pair + 1]
+    const compressed = words[(rrset >> 2) + RRSET.lengthFixups] >>> 16 !== 0
+    if (compressed !== i < count || (q.type === TYPE.RRSIG && (words[pair] & 0xffff) !== TYPE.RRSIG)) continue
+    const records = emitSet(q, rrset, q.nameOffset)
     if (records < 0) return STEP.truncate
     q.answers += records
   }
-  if (q.answers === 0 || !wanted) return denyType(q, node, encloser)
+  if (q.answers === answers) return denyType(q, node, encloser)
+  if (encloser > 0) oweNoName(q, encloser)
   return settle(q) ? STEP.done : STEP.truncate
 }
 

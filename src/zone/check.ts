@@ -25,6 +25,7 @@ const BESIDE_CNAME: ReadonlySet<number> = new Set([TYPE.RRSIG, TYPE.NSEC, TYPE.N
 const SINGLETONS: ReadonlySet<number> = new Set([TYPE.CNAME, TYPE.DNAME])
 const LONGEST_SET_BYTES = 65_000
 const RECORD_OVERHEAD = 12
+const MOST_ITERATIONS = 150
 
 /** Where a host name that should have an address sits in the rdata. */
 const HOST_AT: ReadonlyMap<number, number> = new Map([
@@ -49,6 +50,7 @@ export function checkZone(zone: ZoneBuilder, options: CheckOptions = {}): ZoneFi
     if (name !== APEX && zone.findRecord(name, TYPE.NS) >= 0) delegated.add(name)
     checkHosts(zone, name, origin, warning)
   }
+  checkNsec3(zone, error)
   if (zone.recordCount > 0) checkOcclusion(zone, delegated, warning)
   return findings
 }
@@ -186,6 +188,28 @@ function belowOtherCut(zone: ZoneBuilder, host: Uint8Array, cut: number): boolea
     if (ancestor > APEX && ancestor !== cut && zone.findRecord(ancestor, TYPE.NS) >= 0) return true
   }
   return false
+}
+
+/** NSEC3 can only be served by the chain that NSEC3PARAM names, and hashing must stay cheap (RFC 9276 section 3.2). */
+function checkNsec3(zone: ZoneBuilder, error: Report): void {
+  const parameters = zone.findRecord(APEX, TYPE.NSEC3PARAM)
+  if (parameters >= 0) {
+    const rdata = zone.rdata(parameters)
+    const iterations = (rdata[2] << 8) | rdata[3]
+    if (rdata[0] !== 1)
+      error(zone.recordLine[parameters], `NSEC3PARAM with hash algorithm ${rdata[0]}; only 1 (SHA-1) exists`)
+    if (iterations > MOST_ITERATIONS)
+      error(
+        zone.recordLine[parameters],
+        `NSEC3PARAM with ${iterations} iterations; validators accept at most ${MOST_ITERATIONS} (RFC 9276)`,
+      )
+  }
+  for (let r = 0; r < zone.recordCount; r++) {
+    if (zone.recordType[r] !== TYPE.NSEC3) continue
+    if (parameters < 0)
+      error(zone.recordLine[r], `NSEC3 records, but no NSEC3PARAM at ${formatName(zone.origin)}; they cannot be served`)
+    return
+  }
 }
 
 /** Data below a DNAME can never be reached (RFC 6672 section 2.4). */

@@ -8,8 +8,10 @@ import type { Arena } from './arena.ts'
 import { APEX } from './build.ts'
 import type { ZoneBuilder } from './build.ts'
 import { LOWER, spread } from './hash.ts'
-import { align4, NODE, RRSET, SETS, SETS_FLAG, TABLE, ZONE, ZONE_FLAG, ZONE_STATE } from './layout.ts'
+import { align4, NODE, NSEC3_LIST, RRSET, SETS, SETS_FLAG, TABLE, ZONE, ZONE_FLAG, ZONE_STATE } from './layout.ts'
 import { RrsetWriter } from './rrset.ts'
+
+const NSEC3_FLAGS_AT = 1
 
 export interface CompileOptions {
   readonly space: number
@@ -76,6 +78,7 @@ function estimateBytes(builder: ZoneBuilder): number {
   // Per record at worst: a set of its own with header, one compressed name fixup or a target with its name.
   for (let r = 0; r < recordCount; r++) bytes += 8 + (RRSET.blob + 4) * 4 + 12 + 3 * builder.rdataLength[r] + 24
   bytes += 4 + nameCount * 4 // NSEC order
+  if (builder.findRecord(APEX, TYPE.NSEC3PARAM) >= 0) bytes += (NSEC3_LIST.entries + nameCount * NSEC3_LIST.stride) * 4
   // The negative SOA and its signatures, once more.
   for (let r = builder.firstRecord[APEX]; r >= 0; r = builder.nextRecord[r]) bytes += 64 + 2 * builder.rdataLength[r]
   let slots = 8
@@ -113,6 +116,7 @@ class Compiler {
   #at: number
   #flags = 0
   readonly #nsecOwners: number[] = []
+  readonly #nsec3Owners: number[] = []
 
   constructor(builder: ZoneBuilder, arena: Arena, start: number, parents: Int32Array) {
     this.#builder = builder
@@ -137,8 +141,13 @@ class Compiler {
     this.#words[record + ZONE.table] = this.#writeTable()
     this.#words[record + ZONE.negative] = this.#writeNegative()
     if (this.#nsecOwners.length > 0 && this.#builder.findRecord(APEX, TYPE.NSEC) >= 0) {
-      this.#flags |= ZONE_FLAG.signed
+      this.#flags |= ZONE_FLAG.nsec
       this.#words[record + ZONE.order] = this.#writeOrder()
+    }
+    const parameters = this.#builder.findRecord(APEX, TYPE.NSEC3PARAM)
+    if (this.#nsec3Owners.length > 0 && parameters >= 0) {
+      this.#flags |= ZONE_FLAG.nsec3
+      this.#words[record + ZONE.nsec3] = this.#writeNsec3(parameters)
     }
     this.#words[record + ZONE.flags] |= this.#flags
     this.#words[record + ZONE.serial] = this.#builder.serial
@@ -204,6 +213,7 @@ class Compiler {
 
   #setsFlag(name: number, type: number): number {
     if (type === TYPE.NSEC) this.#nsecOwners.push(name)
+    if (type === TYPE.NSEC3) this.#nsec3Owners.push(name)
     if (type === TYPE.CNAME) return SETS_FLAG.cname
     if (type === TYPE.NS && name !== APEX) {
       this.#flags |= ZONE_FLAG.cuts
@@ -243,7 +253,10 @@ class Compiler {
     this.#at += (TABLE.slots + slots * 2) * 4
     this.#words[at + TABLE.mask] = slots - 1
     this.#words[at + TABLE.used] = nameCount
+    const hidden = new Set(this.#nsec3Owners)
     for (let name = 0; name < nameCount; name++) {
+      // The hashed names of NSEC3 do not exist for questions (RFC 5155 section 7.2.8).
+      if (hidden.has(name)) continue
       let slot = spread(nameHash[name], slots - 1)
       while (this.#words[at + TABLE.slots + slot * 2 + 1] !== 0) slot = (slot + 1) & (slots - 1)
       this.#words[at + TABLE.slots + slot * 2] = nameHash[name]
@@ -276,4 +289,54 @@ class Compiler {
     for (let i = 0; i < owners.length; i++) this.#words[(order >> 2) + 1 + i] = this.#nodes[owners[i]]
     return order
   }
+
+  /** The chain that NSEC3PARAM names: its records in the order of their hashes. */
+  #writeNsec3(parameters: number): number {
+    const builder = this.#builder
+    const chosen = builder.rdata(parameters)
+    const saltLength = chosen[4]
+    const entries = this.#nsec3Owners
+      .filter((name) => isOfChain(builder.rdata(builder.findRecord(name, TYPE.NSEC3)), chosen))
+      .map((name) => ({ name, hash: decodeHash(builder.name(name)) }))
+      .sort((a, b) => compareHashes(a.hash, b.hash))
+    const list = this.#at
+    const at = list >> 2
+    this.#words[at + NSEC3_LIST.count] = entries.length
+    this.#words[at + NSEC3_LIST.iterations] = (chosen[2] << 8) | chosen[3]
+    this.#words[at + NSEC3_LIST.saltLength] = saltLength
+    this.#bytes.set(chosen.subarray(5, 5 + saltLength), (at + NSEC3_LIST.salt) * 4)
+    for (const [i, { name, hash }] of entries.entries()) {
+      const entry = at + NSEC3_LIST.entries + i * NSEC3_LIST.stride
+      this.#words.set(hash, entry)
+      this.#words[entry + NSEC3_LIST.node] = this.#nodes[name]
+    }
+    this.#at += (NSEC3_LIST.entries + entries.length * NSEC3_LIST.stride) * 4
+    return list
+  }
+}
+
+/** Same algorithm, iterations and salt. */
+function isOfChain(nsec3: Uint8Array, parameters: Uint8Array): boolean {
+  const salted = 5 + parameters[4]
+  for (let i = 0; i < salted; i++) if (i !== NSEC3_FLAGS_AT && nsec3[i] !== parameters[i]) return false
+  return true
+}
+
+/** The first label of an NSEC3 owner: 32 characters of base32hex (RFC 4648 section 7), 20 bytes, as five words. */
+function decodeHash(owner: Uint8Array): Int32Array {
+  const words = new Int32Array(5)
+  for (let i = 0; i < 32; i++) {
+    const c = LOWER[owner[1 + i]]
+    const value = c >= 0x61 ? c - 0x61 + 10 : c - 0x30
+    for (let bit = 0; bit < 5; bit++) {
+      const at = i * 5 + bit
+      if ((value >> (4 - bit)) & 1) words[at >> 5] |= 1 << (31 - (at & 31))
+    }
+  }
+  return words
+}
+
+function compareHashes(a: Int32Array, b: Int32Array): number {
+  for (let i = 0; i < 5; i++) if (a[i] !== b[i]) return (a[i] >>> 0) - (b[i] >>> 0)
+  return 0
 }

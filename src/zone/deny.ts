@@ -1,10 +1,9 @@
-// Negative answers (RFC 2308): the SOA with its negative TTL, and for DNSSEC the NSEC records that prove the point
-// (RFC 4035 sections 3.1.3.1, 3.1.3.2 and 3.1.3.4).
+// Negative answers (RFC 2308): the SOA with its negative TTL, and for DNSSEC the records that prove the point.
 
 import { RCODE } from '../dns/types.ts'
 import { emitSet, emitSignatures } from './emit.ts'
-import { NODE, ZONE } from './layout.ts'
-import { emitCovering, emitCoveringWildcard, emitNsecOf, settle, wantsProof } from './nsec.ts'
+import { ZONE } from './layout.ts'
+import { proveNoName, proveNoType, settle, wantsProof } from './proof.ts'
 import { STEP } from './query.ts'
 import type { Query } from './query.ts'
 
@@ -12,20 +11,14 @@ import type { Query } from './query.ts'
 export function denyName(q: Query, encloser: number): number {
   q.rcode = RCODE.NXDOMAIN
   if (!emitSoa(q)) return STEP.truncate
-  if (wantsProof(q) && !(emitCovering(q) && emitCoveringWildcard(q, encloser))) return STEP.truncate
+  if (wantsProof(q) && !proveNoName(q, encloser)) return STEP.truncate
   return settle(q) ? STEP.done : STEP.truncate
 }
 
-/** The name exists, the type does not. */
+/** The name exists, the type does not; `encloser` is that of the name when a wildcard stands in for it, else 0. */
 export function denyType(q: Query, node: number, encloser: number): number {
   if (!emitSoa(q)) return STEP.truncate
-  if (wantsProof(q)) {
-    // An empty non-terminal has no NSEC of its own; the one before it says that nothing but longer names follow.
-    const empty = q.words[(node >> 2) + NODE.sets] === 0
-    if (encloser > 0 || empty ? !emitCovering(q) : false) return STEP.truncate
-    if (!emitNsecOf(q, node)) return STEP.truncate
-    if (encloser > 0 && empty && !emitCoveringWildcard(q, encloser)) return STEP.truncate
-  }
+  if (wantsProof(q) && !proveNoType(q, node, encloser)) return STEP.truncate
   return settle(q) ? STEP.done : STEP.truncate
 }
 

@@ -26,20 +26,25 @@ export const ZONE = {
   table: 5, // TABLE of nodes
   negative: 6, // SOA rrset with the negative TTL (RFC 2308 section 5)
   order: 7, // count, then pointers to the nodes that own an NSEC, in canonical order
-  serial: 8,
-  labels: 9,
-  nameLength: 10,
-  name: 11, // lower-case wire form
+  nsec3: 8, // NSEC3_LIST
+  serial: 9,
+  labels: 10,
+  nameLength: 11,
+  name: 12, // lower-case wire form
 } as const
 export const ZONE_STATE = { loaded: 1, failed: 2 } as const
 export const ZONE_FLAG = {
   /** Some node owns a delegation or a DNAME, so ancestors must be looked at. */
   cuts: 1,
-  /** NSEC-signed: DO queries get proofs. */
-  signed: 2,
+  /** Signed with NSEC or NSEC3: DO queries get proofs. */
+  nsec: 2,
+  nsec3: 8,
   /** NXDOMAIN goes on to the next step of the server block. */
   fallthrough: 4,
 } as const
+
+/** Hashes of an NSEC3 chain in order: its parameters, then entries of five words of hash and the owning node. */
+export const NSEC3_LIST = { count: 0, iterations: 1, saltLength: 2, salt: 3, entries: 67, stride: 6, node: 5 } as const
 
 export const NODE = {
   parent: 0,

@@ -3,6 +3,8 @@
 // from the start of the packet, as compression pointers do.
 
 import { HASH_PRIME, HASH_SEED, LOWER } from './hash.ts'
+import { Sha1 } from './sha1.ts'
+import { QUESTION_NAME } from './layout.ts'
 
 /** Settings of one server block that answering needs. */
 export interface View {
@@ -70,7 +72,7 @@ export class Query {
   labels = 0
   readonly labelAt: Uint8Array = new Uint8Array(129)
   readonly labelHash: Int32Array = new Int32Array(129)
-  /** Message offset where the name stands, literally at least down to the zone's origin. */
+  /** Message offset where the name stands; the target of an alias may be compressed there. */
   nameOffset = 12
 
   // The zone that answers.
@@ -110,7 +112,9 @@ export class Query {
   rotate = true
   turn = 0
 
-  // Scratch for canonical comparisons (nsec.ts) and synthesised names (alias.ts).
+  // Scratch for canonical comparisons (nsec.ts), hashes (nsec3.ts) and synthesised names (alias.ts).
+  readonly sha1: Sha1 = new Sha1()
+  readonly hashInput: Uint8Array = new Uint8Array(512)
   readonly scratchName: Uint8Array = new Uint8Array(512)
   readonly labelStack: Int32Array = new Int32Array(128)
   readonly otherStack: Int32Array = new Int32Array(128)
@@ -196,16 +200,34 @@ export class Query {
     return true
   }
 
-  /** Message offset of the ancestor that starts at `label`. */
-  suffixOffset(label: number): number {
-    return label === this.zoneLabel ? this.originOffset : this.nameOffset + this.labelAt[label]
+  /** Puts the wildcard below the ancestor at `label` into `scratchName`; returns its length. */
+  setWildcard(label: number): number {
+    const { name, nameLength, scratchName } = this
+    const start = this.labelAt[label]
+    scratchName[0] = 1
+    scratchName[1] = 0x2a
+    for (let i = start; i < nameLength; i++) scratchName[2 + i - start] = name[i]
+    return 2 + nameLength - start
   }
 
-  /** Marks a node as included; false when it already was. */
+  /** Message offset of the ancestor that starts at `label`. */
+  suffixOffset(label: number): number {
+    if (this.nameOffset === QUESTION_NAME) return QUESTION_NAME + this.labelAt[label]
+    // The target of an alias is compressed, maybe before the label.
+    const { packet, base } = this
+    let at = this.nameOffset
+    for (let passed = 0; ; ) {
+      const length = packet[base + at]
+      if (length >= 0xc0) at = ((length & 0x3f) << 8) | packet[base + at + 1]
+      else if (passed++ === label) return at
+      else at += length + 1
+    }
+  }
+
+  /** Marks a node as included; false when it already was. Beyond what can be marked, rather twice than not at all. */
   include(node: number): boolean {
     for (let i = 0; i < this.includedCount; i++) if (this.included[i] === node) return false
-    if (this.includedCount === this.included.length) return false
-    this.included[this.includedCount++] = node
+    if (this.includedCount < this.included.length) this.included[this.includedCount++] = node
     return true
   }
 }

@@ -5,7 +5,7 @@ import { TYPE } from '../dns/types.ts'
 import { addAddresses } from './additional.ts'
 import { emitSet, emitSignatures } from './emit.ts'
 import { findSet } from './find.ts'
-import { emitNsecOf, settle, wantsProof } from './nsec.ts'
+import { proveNoDs, settle, wantsProof } from './proof.ts'
 import { STEP } from './query.ts'
 import type { Query } from './query.ts'
 
@@ -19,15 +19,15 @@ export function refer(q: Query, node: number, label: number): number {
   const records = emitSet(q, rrset, owner)
   if (records < 0) return STEP.truncate
   q.authorities += records
-  if (wantsProof(q) && !emitDs(q, node, owner)) return STEP.truncate
+  if (wantsProof(q) && !emitDs(q, node, label, owner)) return STEP.truncate
   if (!settle(q)) return STEP.truncate
   addAddresses(q, rrset, blob, node)
   return STEP.done
 }
 
-function emitDs(q: Query, node: number, owner: number): boolean {
+function emitDs(q: Query, node: number, label: number, owner: number): boolean {
   const rrset = findSet(q, node, TYPE.DS)
-  if (rrset === 0) return emitNsecOf(q, node)
+  if (rrset === 0) return proveNoDs(q, node, label)
   const records = emitSet(q, rrset, owner)
   if (records < 0) return false
   const signatures = emitSignatures(q, rrset, owner)

@@ -63,6 +63,27 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
         eitherWay(pair, (one, other) => one.tc && !other.tc && uncompressedBytes(other) > pair.query.udpBytes),
     },
     {
+      name: 'more NSEC3 than the proof needs',
+      rfc: 'RFC 5155 7.2.3 to 7.2.5',
+      reason: 'the NSEC3 of a name proves its types; that of the closest encloser beside it adds nothing',
+      kind: 'optional',
+      covers: (part, pair) =>
+        part.field === 'authorities' &&
+        covered(part.record) === TYPE.NSEC3 &&
+        eitherWay(pair, (less, more) => {
+          const [few, many] = [less, more].map((side) => side.authorities.filter((r) => covered(r) === TYPE.NSEC3))
+          return few.length > 0 && few.every((r) => many.some((other) => recordLine(other) === recordLine(r)))
+        }),
+    },
+    {
+      name: 'below the owner of an NSEC3',
+      rfc: 'RFC 5155 7.2.8',
+      reason: 'hashed owner names do not exist for questions; a server that thinks they do proves it from there',
+      kind: 'choice',
+      covers: (part, { query }) =>
+        part.field === 'authorities' && covered(part.record) === TYPE.NSEC3 && /[0-9A-V]{32}\./i.test(query.label),
+    },
+    {
       name: 'CD in the answer',
       rfc: 'RFC 4035 3.1.6',
       reason: 'an authoritative server should clear CD; some copy it as a resolver does',

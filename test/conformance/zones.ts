@@ -10,7 +10,15 @@ import type { ZoneFile } from '../support/name-server.ts'
 
 const run = promisify(execFile)
 const SOURCES = new URL('./zones/', import.meta.url).pathname
-const SIGNED = ['secure.example.', 'child.secure.example.']
+/** How dnssec-signzone is to sign: NSEC, NSEC3, NSEC3 with opt-out. */
+const SIGNED: Readonly<Record<string, readonly string[]>> = {
+  'secure.example.': [],
+  'child.secure.example.': [],
+  'hashed.example.': ['-3', 'aabbccdd', '-H', '3'],
+  'optout.example.': ['-3', '-', '-H', '0', '-A'],
+}
+/** Copies of secure.example, to be signed another way. */
+const COPIES = ['hashed.example.zone', 'optout.example.zone']
 
 export interface ConformanceZone extends ZoneFile {
   /** The types at each owner name, both as text. */
@@ -21,11 +29,14 @@ export async function writeZones(directory: string): Promise<ConformanceZone[]> 
   const names = (await readdir(SOURCES)).filter((name) => name.endsWith('.zone')).sort()
   for (const name of names) await copyFile(join(SOURCES, name), join(directory, `${name}.source`))
   await writeFile(join(directory, 'deep.example.zone.source'), deepZone())
+  const secure = await readFile(join(SOURCES, 'secure.example.zone'), 'utf8')
+  for (const copy of COPIES)
+    await writeFile(join(directory, `${copy}.source`), secure.replaceAll('secure.example.', copy.replace(/zone$/, '')))
   return Promise.all(
-    [...names, 'deep.example.zone'].map(async (name): Promise<ConformanceZone> => {
+    [...names, ...COPIES, 'deep.example.zone'].map(async (name): Promise<ConformanceZone> => {
       const origin = name.replace(/zone$/, '')
       const source = join(directory, `${name}.source`)
-      if (SIGNED.includes(origin)) await sign(directory, origin, source)
+      if (SIGNED[origin] !== undefined) await sign(directory, origin, source, SIGNED[origin])
       const file = join(directory, name)
       await run('named-compilezone', ['-i', 'none', '-k', 'ignore', '-s', 'full', '-o', file, origin, source])
       return { origin, file, owners: owners(await readFile(file, 'utf8')) }
@@ -43,8 +54,8 @@ function owners(text: string): Map<string, Set<string>> {
   return found
 }
 
-/** NSEC with one ECDSA key for everything, valid for ten years so that no clock matters. */
-async function sign(directory: string, origin: string, file: string): Promise<void> {
+/** One ECDSA key for everything, valid for ten years so that no clock matters. */
+async function sign(directory: string, origin: string, file: string, how: readonly string[]): Promise<void> {
   const zone = origin.replace(/\.$/, '')
   const keygen = ['-K', directory, '-a', 'ECDSAP256SHA256', '-f', 'KSK', zone]
   const { stdout } = await run('dnssec-keygen', keygen)
@@ -52,6 +63,7 @@ async function sign(directory: string, origin: string, file: string): Promise<vo
   await writeFile(file, `${await readFile(file, 'utf8')}\n${key}`)
   await run('dnssec-signzone', [
     '-z',
+    ...how,
     '-d',
     directory,
     '-P',
