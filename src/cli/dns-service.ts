@@ -66,10 +66,19 @@ export class DnsService {
   }
 
   /** Loads the zones, then serves. Throws when an address cannot be had. */
-  async start(loaded: LoadedConfig): Promise<Generation> {
+  start(loaded: LoadedConfig): Promise<Generation> {
+    const started = this.#start(loaded)
+    this.#reloading = started.then(
+      () => undefined,
+      () => undefined,
+    )
+    return started
+  }
+
+  async #start(loaded: LoadedConfig): Promise<Generation> {
     await this.#http.serve(httpEndpoints(loaded.config))
     try {
-      const generation = await this.#startGeneration(loaded, false)
+      const generation = await this.#startGeneration(loaded)
       this.#generation = generation
       this.#probeHealth(loaded.config)
       return generation
@@ -81,23 +90,28 @@ export class DnsService {
 
   /** Goes over to a new configuration, or stays with the old one and says why. */
   reload(load: () => LoadedConfig): Promise<void> {
-    this.#reloading = this.#reloading.then(async () => {
-      const { log } = this.#options
-      try {
-        const loaded = load()
-        await this.#http.serve(httpEndpoints(loaded.config))
-        const previous = this.#generation
-        this.#generation = await this.#startGeneration(loaded, true)
-        this.#probeHealth(loaded.config)
-        if (previous !== undefined) await stopGeneration(previous)
-        log.info('Reloaded the configuration')
-      } catch (thrown) {
-        this.#reloadsFailed++
-        log.error(`Cannot reload, the previous configuration stays in service: ${messageOf(thrown)}`)
-        if (this.#generation !== undefined) await this.#http.serve(httpEndpoints(this.#generation.loaded.config))
-      }
-    })
+    this.#reloading = this.#reloading.then(() => this.#reload(load))
     return this.#reloading
+  }
+
+  async #reload(load: () => LoadedConfig): Promise<void> {
+    const { log } = this.#options
+    const previous = this.#generation
+    if (previous === undefined) return
+    try {
+      const loaded = load()
+      await this.#http.serve(httpEndpoints(loaded.config))
+      this.#generation = await this.#startGeneration(loaded, previous.server)
+      this.#probeHealth(loaded.config)
+      log.info('Reloaded the configuration')
+    } catch (thrown) {
+      this.#reloadsFailed++
+      log.error(`Cannot reload, the previous configuration stays in service: ${messageOf(thrown)}`)
+      const endpoints = httpEndpoints(previous.loaded.config)
+      await this.#http.serve(endpoints).catch((error: unknown) => log.error(messageOf(error)))
+      return
+    }
+    await stopGeneration(previous)
   }
 
   /** Waits out the lameduck time, answers what has arrived, closes everything. `hurry` cuts the waiting short. */
@@ -106,12 +120,12 @@ export class DnsService {
     const lameduckMs = Math.max(0, ...(this.#generation?.loaded.config.blocks.map((block) => block.lameduckMs) ?? []))
     await this.#http.drain(lameduckMs, hurry)
     this.#health?.stop()
-    if (this.#generation !== undefined) await stopGeneration(this.#generation)
+    if (this.#generation !== undefined) await stopGeneration(this.#generation, hurry)
     await this.#http.close()
     await this.#options.sink.flush()
   }
 
-  async #startGeneration(loaded: LoadedConfig, shared: boolean): Promise<Generation> {
+  async #startGeneration(loaded: LoadedConfig, previous?: NameServer): Promise<Generation> {
     const { log, sink, version, plainUdp, onFatal } = this.#options
     const workers = plainUdp ? 0 : (this.#options.workers ?? availableParallelism())
     const control = Control.create(1 + workers)
@@ -159,7 +173,7 @@ export class DnsService {
         },
         slots,
       )
-      await server.start(shared)
+      await server.start(previous)
       return { loaded, loader, server, zones }
     } catch (thrown) {
       await loader.stop()
@@ -186,7 +200,7 @@ export class DnsService {
   }
 }
 
-async function stopGeneration({ server, loader }: Generation): Promise<void> {
-  await server.stop()
+async function stopGeneration({ server, loader }: Generation, hurry?: AbortSignal): Promise<void> {
+  await server.stop(hurry)
   await loader.stop()
 }

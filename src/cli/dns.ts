@@ -7,7 +7,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { HoldfastError, messageOf } from '../lib/errors.ts'
 import { Log } from '../lib/log.ts'
 import { LogSink } from '../lib/log-sink.ts'
-import type { HttpAddress, ServerConfig } from '../server/config.ts'
+import type { HttpAddress } from '../server/config.ts'
 import { parseCorefile } from '../server/corefile/parse-corefile.ts'
 import { zonesConfig } from '../server/corefile/zones-config.ts'
 import { command, EXIT, type Io } from './command.ts'
@@ -17,6 +17,12 @@ import { version } from './version.ts'
 const MOST_WORKERS = 256
 /** Editors write a file in several steps. */
 const SETTLE_MS = 50
+/** A mounted ConfigMap changes by the swap of this link. */
+const KUBERNETES_LINK = '..data'
+
+interface Watcher {
+  close(): void
+}
 
 export const dnsCommand = command({
   name: 'dns',
@@ -55,6 +61,8 @@ export const dnsCommand = command({
       plainUdp: options['plain-udp'],
       onFatal: fatal.resolve,
     })
+    const reload = () => void service.reload(() => announceNotices(load(), log))
+    io.onHangup(reload)
     announceNotices(loaded, log)
     const { server, zones } = await service.start(loaded)
     const { pidfile } = options
@@ -62,9 +70,7 @@ export const dnsCommand = command({
     for (const { host, port } of server.listeners) log.info(`Listening on ${printAddress(host, port)} (UDP and TCP)`)
     if (options.zones.length > 0) log.info(`Try: ${digLine(zones.serving()[0]?.zone, server.listeners[0])}`)
 
-    const reload = () => void service.reload(() => announceNotices(load(), log))
-    io.onHangup(reload)
-    const watcher = options.conf === undefined ? undefined : watchCorefile(options.conf, loaded.config, reload)
+    const watcher = options.conf === undefined ? undefined : watchCorefile(options.conf, loaded, reload)
     const failure = await Promise.race([fatal.promise, aborted(stopSignal)])
     watcher?.close()
     if (failure !== undefined) log.error(failure.message)
@@ -118,8 +124,12 @@ function loadConfig(options: DnsOptions, io: Io): ConfigWithNotices {
     hostname: hostname(),
     ...(port === undefined ? {} : { defaultPort: readPort(port) }),
   })
-  const hash = createHash('sha512').update(text).digest('hex')
-  return { config, hash, requireNs: false, notices: notices.map(({ at, message }) => `${at}: ${message}`) }
+  return {
+    config,
+    hash: hashOf(text),
+    requireNs: false,
+    notices: notices.map(({ at, message }) => `${at}: ${message}`),
+  }
 }
 
 function announceNotices(loaded: ConfigWithNotices, log: Log): LoadedConfig {
@@ -164,29 +174,30 @@ function writePidfile(file: string): void {
   }
 }
 
-/** Follows the Corefile when it has `reload`. The directory is watched, because editors replace files. */
-function watchCorefile(file: string, config: ServerConfig, reload: () => void): { close(): void } | undefined {
+/** Follows the Corefile when it has `reload`. The directory is watched, because editors and Kubernetes replace files. */
+function watchCorefile(file: string, { config, hash }: LoadedConfig, reload: () => void): Watcher | undefined {
   if (config.blocks.every(({ reloadMs }) => reloadMs === 0)) return undefined
   const path = resolve(file)
-  let last = readFileSync(path)
+  let last = hash
   const look = () => {
-    let now: typeof last
+    let now: string
     try {
-      now = readFileSync(path)
+      now = hashOf(readFileSync(path, 'utf8'))
     } catch {
       return // being replaced; the next event or interval finds it
     }
-    if (now.equals(last)) return
+    if (now === last) return
     last = now
     reload()
   }
   let settling: NodeJS.Timeout | undefined
   const watcher = watch(dirname(path), (_, name) => {
-    if (name !== basename(path)) return
+    if (name !== basename(path) && name !== KUBERNETES_LINK) return
     clearTimeout(settling)
     settling = setTimeout(look, SETTLE_MS)
   })
   const interval = setInterval(look, Math.max(1000, ...config.blocks.map(({ reloadMs }) => reloadMs)))
+  look() // it may have changed while zones were loaded
   return {
     close() {
       clearTimeout(settling)
@@ -194,6 +205,10 @@ function watchCorefile(file: string, config: ServerConfig, reload: () => void): 
       watcher.close()
     },
   }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha512').update(text).digest('hex')
 }
 
 function aborted(signal: AbortSignal): Promise<undefined> {

@@ -69,6 +69,8 @@ export class ZoneTable {
         const row = this.#rows.get(`${report.space} ${report.origin}`)
         this.#rows.delete(`${report.space} ${report.origin}`)
         if (row !== undefined) this.#bySlot.delete(row.slot)
+        this.arenaUsedBytes = report.arenaUsedBytes
+        this.arenaBytes = report.arenaBytes
         this.#log.info(`Zone ${report.origin} is gone: its file was removed`)
         return
       }

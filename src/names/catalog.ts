@@ -79,8 +79,14 @@ export class Catalog {
     if (next !== undefined) return this.#load(entry, next, entry.offers.get(next) ?? '')
     if (entry.serving !== undefined) this.#directory.remove(entry.serving.compiled.zone)
     this.#entries.delete(keyOf(source.space, origin))
-    this.#report({ kind: 'gone', space: source.space, origin })
     this.#directory.reclaim()
+    this.#report({
+      kind: 'gone',
+      space: source.space,
+      origin,
+      arenaUsedBytes: this.#arena.usedBytes,
+      arenaBytes: this.#arena.buffer.byteLength,
+    })
   }
 
   #entry(space: number, origin: string): Entry {

@@ -48,7 +48,13 @@ export type LoaderReport =
       /** Serial of the version that stays in service; undefined when there is none. */
       readonly keptSerial: number | undefined
     }
-  | { readonly kind: 'gone'; readonly space: number; readonly origin: string }
+  | {
+      readonly kind: 'gone'
+      readonly space: number
+      readonly origin: string
+      readonly arenaUsedBytes: number
+      readonly arenaBytes: number
+    }
   | { readonly kind: 'problem'; readonly message: string }
   /** Every source has been scanned once. */
   | { readonly kind: 'ready'; readonly milliseconds: number }

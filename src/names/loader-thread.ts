@@ -18,7 +18,7 @@ export class LoaderThread {
       name: 'holdfast-load',
     })
     this.#worker.on('message', onReport)
-    this.#worker.on('error', (error) => {
+    this.#worker.on('error', (error: Error) => {
       if (!this.#stopping) onFailure(error)
     })
   }

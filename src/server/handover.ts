@@ -6,13 +6,16 @@ import type { Message } from '../dns/message.ts'
 import { lowerName } from '../dns/name.ts'
 import { RCODE, TYPE } from '../dns/types.ts'
 import { answer } from '../zone/answer.ts'
+import { emitOpt } from '../zone/edns.ts'
 import type { EdnsContext } from '../zone/edns.ts'
 import { HANDOVER } from '../zone/query.ts'
 import type { Query, View } from '../zone/query.ts'
 import type { ArenaReader } from './arena-reader.ts'
 import type { LocalAnswer, Resolver, ResolverClient } from './upstream/resolver.ts'
+import { OPT_BYTES, withOptions } from './upstream/wire.ts'
 
 const LONGEST_MESSAGE = 65_535
+const NO_OPTIONS: Uint8Array = new Uint8Array(0)
 
 export interface HandoverBlock {
   readonly view: View
@@ -37,17 +40,28 @@ export class Handover {
   async answer(packet: Uint8Array, block: HandoverBlock, client: ResolverClient): Promise<Uint8Array> {
     const { view, resolver } = block
     const reason = this.#reason(packet, view)
-    if (reason === HANDOVER.uncovered) return resolver.resolve(packet, client)
+    const options = this.#options(view, client)
+    if (reason === HANDOVER.uncovered) return withOptions(await resolver.resolve(packet, client), options)
     const local = this.#local(packet, view)
     if (reason === HANDOVER.alias) return this.#followAlias(packet, local, resolver, client)
     const fallthrough = reason === HANDOVER.fallthrough && this.#fallsThrough(block)
     const outcome: LocalAnswer = { rcode: local[3] & 0x0f, message: local, fallthrough }
-    return resolver.resolve(packet, client, outcome)
+    return withOptions(await resolver.resolve(packet, client, outcome), options)
   }
 
   #reason(packet: Uint8Array, view: View): number {
     this.#ask(packet, view)
     return this.#query.handover
+  }
+
+  /** What our OPT record has to say to the query just asked: NSID, cookie, keepalive. */
+  #options(view: View, { transport }: ResolverClient): Uint8Array {
+    const query = this.#query
+    if (!query.edns) return NO_OPTIONS
+    query.keepaliveAsked &&= transport === 'tcp'
+    const start = query.at
+    emitOpt(query, view, this.#edns)
+    return this.#scratch.slice(start + OPT_BYTES, query.at)
   }
 
   /** What the zones alone say. */

@@ -9,19 +9,20 @@ import { HoldfastError } from '../lib/errors.ts'
 import type { LogSink } from '../lib/log-sink.ts'
 import type { Log } from '../lib/log.ts'
 import type { Control } from '../zone/epoch.ts'
+import type { Answering } from './answering.ts'
 import { ArenaReader } from './arena-reader.ts'
 import type { ServerConfig } from './config.ts'
 import { Handover } from './handover.ts'
 import type { HandoverBlock } from './handover.ts'
 import { listenersOf } from './listeners.ts'
+import { MainSockets } from './main-sockets.ts'
 import { allocateLogFlow, LogReceiver, LogSender } from './query-log/carrier.ts'
 import { Responder } from './responder.ts'
 import { allocateStats } from './stats.ts'
-import { TCP_LIMITS, TcpListener } from './tcp.ts'
+import { TCP_IDLE_MS } from './tcp-connection.ts'
 import type { TcpCounters } from './tcp.ts'
 import { fitUdp } from './truncate.ts'
-import { DgramServer } from './udp/dgram-server.ts'
-import { loadLibc } from '../lib/libc.ts'
+import { loadLibc, type Libc } from '../lib/libc.ts'
 import { addressBytes, formatAddress } from './udp/sockaddr.ts'
 import { UdpServer } from './udp/udp-server.ts'
 import type { UdpListener, WorkerShare } from './udp/udp-server.ts'
@@ -52,6 +53,9 @@ export interface NameServerOptions {
   readonly onFatal: (error: HoldfastError) => void
 }
 
+/** What waits longer for an answer from elsewhere is given up when the server stops. */
+const GRACE_MS = 5000
+
 interface BlockState extends HandoverBlock {
   readonly upstreamStats: UpstreamStats
   readonly loop: LoopDetector | undefined
@@ -70,8 +74,11 @@ export class NameServer {
   readonly #logReceiver: LogReceiver
   readonly #logSender: LogSender
   readonly #mainStats: readonly (SharedArrayBuffer | undefined)[]
-  readonly #tcp: TcpListener[] = []
-  #udp: UdpServer | DgramServer | undefined
+  readonly #libc: Libc | undefined
+  readonly #sockets: MainSockets
+  /** Queries handed over and not answered yet. */
+  readonly #resolving = new Set<Promise<unknown>>()
+  #udp: UdpServer | undefined
   #panics = 0
 
   /** `zoneSlots`: how many zones are counted one by one. */
@@ -114,71 +121,71 @@ export class NameServer {
     this.#logSender = new LogSender(flow, (piece) => this.#logReceiver.receive(piece))
     this.#responder = new Responder({
       cookieSecret,
-      tcpIdleMs: TCP_LIMITS.idleMs,
+      tcpIdleMs: TCP_IDLE_MS,
       stats: this.#mainStats,
       logs: config.blocks.map(({ log: rules }) => rules),
       local: this.listeners[0]?.host ?? '::',
     })
     this.#arena = new ArenaReader(control, 0, arenas, this.#responder.query)
     this.#handover = new Handover(this.#responder.query, this.#responder.edns, this.#arena)
+    this.#libc = options.plainUdp
+      ? undefined
+      : loadLibc((reason) => log.warning(`UDP is served without batching: ${reason}`))
+    this.#sockets = new MainSockets(
+      this.#libc === undefined ? ['tcp', 'udp'] : ['tcp'],
+      (listener, transport) => this.#answering(listener, transport),
+      options.tcpCounters,
+    )
   }
 
-  /** Binds every address and serves. `shared`: the previous generation still has them. Throws when one cannot be had. */
-  async start(shared: boolean): Promise<void> {
-    const { control, config, cookieSecret, log, plainUdp, tcpCounters } = this.#options
-    const libc = plainUdp ? undefined : loadLibc((reason) => log.warning(`UDP is served without batching: ${reason}`))
-    const handOver = (query: Uint8Array, space: number, address: string, port: number) =>
-      this.#resolve(query, space, address, port, 'tcp')
+  /**
+   * Binds every address and serves. Throws when one cannot be had. A `previous` generation goes on serving; its sockets
+   * for the same addresses are taken over, or shared with it where workers block on them.
+   */
+  async start(previous?: NameServer): Promise<void> {
     try {
-      for (const listener of this.listeners) {
-        const tcp = new TcpListener(listener.views, this.#responder, this.#arena, handOver, tcpCounters, () =>
-          this.#flush(),
-        )
-        await tcp.listen(listener.host, listener.port, true)
-        this.#tcp.push(tcp)
-      }
-      if (libc === undefined) {
-        const plain = new DgramServer(this.#responder, this.#arena, (query, space, address, port) =>
-          this.#resolveUdp(query, space, address, port),
-        )
-        this.#udp = plain
-        for (const listener of this.listeners) await plain.listen(listener, shared)
-      } else {
-        this.#udp = new UdpServer(
-          {
-            libc,
-            listeners: this.listeners,
-            shares: this.#shares,
-            common: { control: control.buffer, logs: config.blocks.map(({ log: rules }) => rules), cookieSecret },
-            arenas: () => this.#newReader(),
-            onHandover: (handed) => this.#answerHanded(handed),
-            onFailure: (message) => {
-              this.#panics++
-              log.error(message)
-            },
-          },
-          !shared,
-        )
-      }
+      await this.#sockets.open(this.listeners, previous === undefined ? undefined : previous.#sockets)
+      if (this.#libc !== undefined) this.#udp = this.#startWorkers(this.#libc, previous === undefined)
     } catch (thrown) {
       await this.stop()
       throw thrown
     }
+    if (previous !== undefined) this.#sockets.takeOver(this.listeners, previous.#sockets)
     for (const { loop } of this.#blocks) if (loop !== undefined) void loop.probe(this.#ownAddress(), this.#abort.signal)
   }
 
-  /** Stops taking queries, answers those that have arrived, closes. */
-  async stop(graceMs = 5000): Promise<void> {
-    this.#options.control.stop()
-    const closed = Promise.all([this.#udp?.stop(), ...this.#tcp.map((tcp) => tcp.close())])
-    await Promise.race([closed, sleep(graceMs, undefined, { ref: false })])
+  #startWorkers(libc: Libc, probe: boolean): UdpServer {
+    const { control, config, cookieSecret, log } = this.#options
+    return new UdpServer(
+      {
+        libc,
+        listeners: this.listeners,
+        shares: this.#shares,
+        common: { control: control.buffer, logs: config.blocks.map(({ log: rules }) => rules), cookieSecret },
+        arenas: () => this.#newReader(),
+        onHandover: (handed) => this.#answerHanded(handed),
+        onFailure: (message) => {
+          this.#panics++
+          log.error(message)
+        },
+      },
+      probe,
+    )
+  }
+
+  /** Stops taking queries, answers those that have arrived, closes. `hurry` ends the waiting at once. */
+  async stop(hurry?: AbortSignal): Promise<void> {
+    const closed = Promise.all([this.#udp?.stop(this.#options.control), this.#sockets.close()])
+    const drained = closed.then(() => Promise.all(this.#resolving))
+    const waited = sleep(GRACE_MS, undefined, { ref: false, ...(hurry === undefined ? {} : { signal: hurry }) })
+    await Promise.race([drained, waited.catch(() => undefined)])
     this.#abort.abort()
-    for (const tcp of this.#tcp) tcp.destroy()
+    this.#sockets.destroy()
     this.#flush()
   }
 
   get workers(): number {
-    return this.#udp instanceof UdpServer ? this.#udp.workers : 1
+    return this.#udp?.workers ?? 1
   }
 
   get panicsTotal(): number {
@@ -201,6 +208,19 @@ export class NameServer {
     return forwards ? upstreamStats : undefined
   }
 
+  #answering({ views }: UdpListener, transport: 'udp' | 'tcp'): Answering {
+    return {
+      views,
+      responder: this.#responder,
+      arena: this.#arena,
+      handOver: (query, space, address, port) =>
+        transport === 'udp'
+          ? this.#resolveUdp(query, space, address, port)
+          : this.#resolve(query, space, address, port, 'tcp'),
+      answered: () => this.#flush(),
+    }
+  }
+
   #newReader(): MessagePort {
     const { port1, port2 } = new MessageChannel()
     // The newcomer starts with what we have; the writer sends it everything from then on.
@@ -220,7 +240,19 @@ export class NameServer {
     return fitUdp(query, response, this.#blocks[space].view.udpBytes)
   }
 
-  async #resolve(
+  #resolve(
+    query: Uint8Array,
+    space: number,
+    address: string,
+    port: number,
+    transport: 'udp' | 'tcp',
+  ): Promise<Uint8Array> {
+    const resolved = this.#handOver(query, space, address, port, transport)
+    this.#resolving.add(resolved)
+    return resolved.finally(() => this.#resolving.delete(resolved))
+  }
+
+  async #handOver(
     query: Uint8Array,
     space: number,
     address: string,
@@ -250,6 +282,7 @@ export class NameServer {
     const bytes = addressBytes(address)
     this.#responder.edns.address.set(bytes)
     this.#responder.edns.addressLength = bytes.length
+    this.#responder.edns.nowSeconds = Math.floor(Date.now() / 1000)
     this.#responder.port = port
   }
 

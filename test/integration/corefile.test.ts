@@ -91,6 +91,17 @@ describe('a resolver for a company: zones, a forwarded domain, a cache, and an a
   test('the server tells its name to those who ask with NSID', async () => {
     expect(await dig(port, '+nsid', 'vm1.lab.example')).toContain('("coredns-1")')
     expect(await dig(port, '+nsid', '+tcp', 'vm1.lab.example')).toContain('("coredns-1")')
+    expect(await dig(port, '+nsid', 'intranet.corp.example')).toContain('("coredns-1")')
+  })
+
+  test('a cookie is good for answers from zones and from upstream', async () => {
+    const cookie = async (name: string, text: string) =>
+      /COOKIE: ([0-9a-f]+) \(good\)/u.exec(await dig(port, `+cookie=${text}`, name))?.[1] ?? ''
+    const first = await cookie('intranet.corp.example', '0123456789abcdef')
+    expect(first).toHaveLength(48)
+    const second = await cookie('vm1.lab.example', first)
+    expect(Math.abs(timeOf(second) - timeOf(first))).toBeLessThan(60)
+    expect(Math.abs(timeOf(first) - Date.now() / 1000)).toBeLessThan(60)
   })
 
   test('health, and metrics under the names of CoreDNS', async () => {
@@ -119,12 +130,12 @@ describe('a resolver for a company: zones, a forwarded domain, a cache, and an a
     await dig(port, 'vm1.lab.example', 'AAAA', '+tcp')
     const tail = String.raw`qr,[a-z,]+ \d+ \d+\.\d+s\n`
     const client = String.raw`\[INFO\] 127\.0\.0\.1:\d+ - \d+ `
-    await server.logged(new RegExp(`${client}"A IN vm1\\.lab\\.example\\. udp 34 false 512" NOERROR ${tail}`, 'u'))
+    await server.logged(new RegExp(`${client}"A IN vm1\\.lab\\.example\\. udp 33 false 512" NOERROR ${tail}`, 'u'))
     await server.logged(
       new RegExp(`${client}"A IN intranet\\.corp\\.example\\. udp \\d+ false 1232" NOERROR ${tail}`, 'u'),
     )
     await server.logged(
-      new RegExp(`${client}"AAAA IN vm1\\.lab\\.example\\. tcp \\d+ false 1232" NOERROR ${tail}`, 'u'),
+      new RegExp(`${client}"AAAA IN vm1\\.lab\\.example\\. tcp \\d+ false 65535" NOERROR ${tail}`, 'u'),
     )
   })
 })
@@ -209,12 +220,15 @@ example.org:${other} {
     await upstream.stop()
   })
 
-  test.each(['127.0.0.1', '127.0.0.2', '::1'])('share the port on %s, and the longest name decides', async (address) => {
-    for (const transport of ['+notcp', '+tcp']) {
-      expect(await dig(port, `@${address}`, transport, 'www.example.org', '+short')).toBe('192.0.2.1')
-      expect(await dig(port, `@${address}`, transport, 'host.example.net', '+short')).toBe('203.0.113.7')
-    }
-  })
+  test.each(['127.0.0.1', '127.0.0.2', '::1'])(
+    'share the port on %s, and the longest name decides',
+    async (address) => {
+      for (const transport of ['+notcp', '+tcp']) {
+        expect(await dig(port, `@${address}`, transport, 'www.example.org', '+short')).toBe('192.0.2.1')
+        expect(await dig(port, `@${address}`, transport, 'host.example.net', '+short')).toBe('203.0.113.7')
+      }
+    },
+  )
 
   test('keep to themselves: a block without forward does not follow an alias through the other one', async () => {
     expect((await lookup(port, 'out.example.org.')).answers.map(({ type }) => type)).toEqual([TYPE.CNAME])
@@ -223,6 +237,11 @@ example.org:${other} {
   })
 
   test('nothing is served on an address that is not bound', async () => {
-    await expect(dig(port, '@127.0.0.3', 'www.example.org')).rejects.toThrow()
+    await expect(dig(port, '@127.0.0.3', 'www.example.org')).rejects.toThrow(/Command failed/u)
   })
 })
+
+/** When a server cookie was made (RFC 9018 section 4.3). */
+function timeOf(cookie: string): number {
+  return Number.parseInt(cookie.slice(24, 32), 16)
+}

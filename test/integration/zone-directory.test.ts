@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { TYPE } from '../../src/dns/types.ts'
 import { exchangeUdp } from '../support/dns-client.ts'
 import { decoded, question } from '../support/fault-server.ts'
-import { HoldfastProcess, Sandbox, zoneText } from '../support/holdfast-process.ts'
+import { type HoldfastProcess, Sandbox, zoneText } from '../support/holdfast-process.ts'
 import { brief, briefly, untilAnswer } from '../support/lookup.ts'
 import { freePort } from '../support/ports.ts'
 
@@ -152,10 +152,7 @@ test('while a zone alternates between two versions, every answer is entirely one
     }
   }
   expect(asked).toBe(12_000)
-  expect([...seen].toSorted()).toEqual([
-    '192.0.2.1 198.51.100.1 203.0.113.1',
-    '192.0.2.2 198.51.100.2 203.0.113.2',
-  ])
+  expect([...seen].toSorted()).toEqual(['192.0.2.1 198.51.100.1 203.0.113.1', '192.0.2.2 198.51.100.2 203.0.113.2'])
 })
 
 test('ten thousand zones are loaded and served', { timeout: 60_000 }, async () => {

@@ -81,6 +81,11 @@ export class HoldfastProcess {
     )
   }
 
+  /** From now on nobody reads its output. */
+  closeOutput(): void {
+    this.#child.stdout?.destroy()
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal)
   }
@@ -120,7 +125,12 @@ export async function metric(port: number, series: string): Promise<number | und
 
 /** A zone with these records, one line each; serial 1 unless given. */
 export function zoneText(records: readonly string[], serial = 1): string {
-  return ['$TTL 300', `@ SOA ns hostmaster ${serial} 3600 600 86400 60`, '@ NS ns', 'ns A 192.0.2.53', ...records, ''].join(
-    '\n',
-  )
+  return [
+    '$TTL 300',
+    `@ SOA ns hostmaster ${serial} 3600 600 86400 60`,
+    '@ NS ns',
+    'ns A 192.0.2.53',
+    ...records,
+    '',
+  ].join('\n')
 }

@@ -54,7 +54,11 @@ export interface Datagram {
  * Sends raw packets from one socket and then a good query; what arrives up to the answer of that one, without it.
  * Packets of one socket are answered in order, so nothing that comes later is missed.
  */
-export async function answersToPackets(port: number, packets: readonly Uint8Array[], host = '127.0.0.1'): Promise<Datagram[]> {
+export async function answersToPackets(
+  port: number,
+  packets: readonly Uint8Array[],
+  host = '127.0.0.1',
+): Promise<Datagram[]> {
   const last = question('last.invalid.', TYPE.A, { id: 65_535 })
   const received: Datagram[] = []
   const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4')

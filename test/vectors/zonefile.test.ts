@@ -64,7 +64,7 @@ const DEVIATIONS: Readonly<Record<string, Expectation>> = {
   'loop-01': { rcode: 'NOERROR', answer_types: ['DNAME', 'CNAME'] },
 }
 
-/** Cases whose alias leaves the zones: answered together with a forwarder, in server/handover.test.ts. */
+/** Cases whose alias leaves the zones: answered together with a forwarder, in test/integration/alias.test.ts. */
 const FORWARDED = new Set(vectors.cases.filter(({ config }) => config?.external ?? config?.hosts).map(({ id }) => id))
 
 describe('vectors of zone lookups', () => {

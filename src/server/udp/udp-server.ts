@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { messageOf } from '../../lib/errors.ts'
 import { workerUrl } from '../../lib/worker-url.ts'
+import type { Control } from '../../zone/epoch.ts'
 import type { View } from '../../zone/query.ts'
 import type { Listener } from '../listeners.ts'
 import type { LogReceiver } from '../query-log/carrier.ts'
@@ -50,6 +51,7 @@ export class UdpServer {
   readonly #options: UdpServerOptions
   readonly #reply: readonly Batch[]
   readonly #running = new Set<RunningWorker>()
+  readonly #handed = new Set<Promise<void>>()
   #stopping = false
 
   /** Binds every address for every worker, or throws and leaves nothing open. `probe`: nobody else may have them. */
@@ -76,17 +78,19 @@ export class UdpServer {
     return this.#running.size
   }
 
-  /** Answers what has arrived, then closes. The stop flag of the control block must be up. */
-  async stop(): Promise<void> {
+  /** Answers what has arrived, then closes. */
+  async stop(control: Control): Promise<void> {
     this.#stopping = true
     const { libc } = this.#options
     const running = [...this.#running]
     const exits = running.map(({ worker }) => once(worker, 'exit'))
-    for (const { sockets } of running) {
-      for (const fd of sockets) retireUdp(libc, fd)
-      for (const fd of sockets) wakeUdp(libc, fd)
-    }
+    // In this order: a worker that saw the flag would not read what a socket gets after that.
+    for (const { sockets } of running) for (const fd of sockets) retireUdp(libc, fd)
+    control.stop()
+    for (const { sockets } of running) for (const fd of sockets) wakeUdp(libc, fd)
     await Promise.all(exits)
+    await Promise.all(this.#handed)
+    for (const each of running) this.#close(each)
   }
 
   #start(share: WorkerShare, sockets: readonly number[]): void {
@@ -123,9 +127,8 @@ export class UdpServer {
   /** A socket nobody reads would swallow its share of the queries, so it is closed with its worker. */
   #ended(running: RunningWorker, reason: string): void {
     const { libc, listeners, onFailure } = this.#options
-    this.#running.delete(running)
-    for (const fd of running.sockets) libc.close(fd)
-    if (this.#stopping) return
+    if (this.#stopping) return // answers of others may still leave by its sockets
+    this.#close(running)
     onFailure(`UDP worker ${running.share.reader} failed (${reason}); a new one takes its place`)
     setTimeout(() => {
       if (this.#stopping) return
@@ -143,13 +146,23 @@ export class UdpServer {
   #receive(running: RunningWorker, message: UdpWorkerMessage): void {
     if (message.kind === 'log') running.share.logReceiver.receive(message.piece)
     else if (message.kind === 'failed') this.#options.onFailure(message.message)
-    else for (const handed of message.packets) void this.#hand(running, message.socket, handed)
+    else for (const packet of message.packets) this.#hand(running, message.socket, packet)
   }
 
-  async #hand(running: RunningWorker, socket: number, handed: HandedPacket): Promise<void> {
-    const response = await this.#options.onHandover(handed)
+  #hand(running: RunningWorker, socket: number, packet: HandedPacket): void {
+    const handed = this.#answer(running, socket, packet).finally(() => this.#handed.delete(handed))
+    this.#handed.add(handed)
+  }
+
+  async #answer(running: RunningWorker, socket: number, packet: HandedPacket): Promise<void> {
+    const response = await this.#options.onHandover(packet)
     if (response !== undefined && this.#running.has(running))
-      this.#send(running.sockets[socket], socket, handed.saved, response)
+      this.#send(running.sockets[socket], socket, packet.saved, response)
+  }
+
+  #close(running: RunningWorker): void {
+    this.#running.delete(running)
+    for (const fd of running.sockets) this.#options.libc.close(fd)
   }
 
   #send(fd: number, socket: number, saved: SavedPacket, response: Uint8Array): void {

@@ -107,3 +107,15 @@ export function writeOpt(message: Uint8Array, at: number, udpBytes: number, opt:
   message[at + 7] = opt.dnssecOk ? DO : 0
   message.fill(0, at + 8, at + OPT_BYTES)
 }
+
+/** The message with options in the OPT record it ends in; as it is where it has none, or one with options already. */
+export function withOptions(message: Uint8Array, options: Uint8Array): Uint8Array {
+  const opt = message.length - OPT_BYTES
+  const bare = read16(message, 10) > 0 && read16(message, opt + 1) === TYPE.OPT && read16(message, opt + 9) === 0
+  if (!bare || message[opt] !== 0 || message.length + options.length > MAX_MESSAGE_BYTES) return message
+  const out = new Uint8Array(message.length + options.length)
+  out.set(message)
+  out.set(options, message.length)
+  write16(out, opt + 9, options.length)
+  return out
+}
