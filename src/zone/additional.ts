@@ -2,7 +2,7 @@
 // same zone. They are optional, except glue for name servers below the delegation itself (RFC 9471).
 
 import { TYPE } from '../dns/types.ts'
-import { canPointAt, emitSet, emitSignatures } from './emit.ts'
+import { canPointAt, emitSigned } from './emit.ts'
 import { findSet, findTarget, setsFlags } from './find.ts'
 import { align4, NODE, RRSET, SETS_FLAG, ZONE, ZONE_FLAG } from './layout.ts'
 import type { Query } from './query.ts'
@@ -36,15 +36,9 @@ function isAlias(type: number): boolean {
 function addAddress(q: Query, node: number, type: number, owner: number, glue: boolean): void {
   const rrset = findSet(q, node, type)
   if (rrset === 0) return
-  const before = q.at
-  const records = emitSet(q, rrset, owner)
-  if (records < 0) {
-    if (glue) q.truncated = true
-    return
-  }
-  const signatures = emitSignatures(q, rrset, owner)
-  if (signatures < 0) q.at = before
-  else q.additionals += records + signatures
+  const records = emitSigned(q, rrset, owner)
+  if (records >= 0) q.additionals += records
+  else if (glue) q.truncated = true
 }
 
 /** Whether a delegation or DNAME stands above the node. */

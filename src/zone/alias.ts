@@ -1,7 +1,7 @@
 // CNAME and DNAME: the answer so far points at another name, which becomes the one looked for.
 
 import { TYPE } from '../dns/types.ts'
-import { copy, emitSet, emitSignatures } from './emit.ts'
+import { canPointAt, copy, emitSigned } from './emit.ts'
 import { findSet } from './find.ts'
 import { align4, RRSET } from './layout.ts'
 import { MAX_CHAIN } from './query.ts'
@@ -23,11 +23,9 @@ export function followCname(q: Query, rrset: number): number {
   for (let i = 0; i < q.chain; i++) if (q.visited[i] === rrset) return ALIAS.loop
   if (q.chain === MAX_CHAIN) return ALIAS.loop
   const blob = q.at
-  const records = emitSet(q, rrset, q.nameOffset)
+  const records = emitSigned(q, rrset, q.nameOffset)
   if (records < 0) return ALIAS.full
-  const signatures = emitSignatures(q, rrset, q.nameOffset)
-  if (signatures < 0) return ALIAS.full
-  q.answers += records + signatures
+  q.answers += records
   q.visited[q.chain++] = rrset
   const target = firstTarget(q, rrset)
   q.setName(q.bytes, target + 8, target + 8 + 255)
@@ -42,17 +40,15 @@ export function followDname(q: Query, node: number, label: number): number {
   const owner = q.suffixOffset(label)
   // The same DNAME again is a loop, or a name the client is better off asking for itself.
   for (let i = 0; i < q.chain; i++) if (q.visited[i] === rrset) return ALIAS.loop
-  const records = emitSet(q, rrset, owner)
+  const records = emitSigned(q, rrset, owner)
   if (records < 0) return ALIAS.full
-  const signatures = emitSignatures(q, rrset, owner)
-  if (signatures < 0) return ALIAS.full
-  q.answers += records + signatures
+  q.answers += records
   q.visited[q.chain++] = rrset
   const target = firstTarget(q, rrset)
   const targetLength = q.words[(target >> 2) + 1] >>> 16
   const prefix = q.labelAt[label]
   if (prefix + targetLength > 255) return ALIAS.tooLong
-  if (q.at + 12 + prefix + targetLength > q.limit) return ALIAS.full
+  if (q.at + 12 + prefix + targetLength > q.limit || !canPointAt(q.nameOffset)) return ALIAS.full
   const { packet, name, scratchName } = q
   const start = q.base + q.at
   const ttl = q.words[(rrset >> 2) + RRSET.ttl]

@@ -9,9 +9,8 @@ import { APEX } from './build.ts'
 import type { ZoneBuilder } from './build.ts'
 import { LOWER, spread } from './hash.ts'
 import { align4, NODE, NSEC3_LIST, RRSET, SETS, SETS_FLAG, TABLE, ZONE, ZONE_FLAG, ZONE_STATE } from './layout.ts'
+import { nsec3Chain, type Nsec3Entry } from './nsec3-chain.ts'
 import { RrsetWriter } from './rrset.ts'
-
-const NSEC3_FLAGS_AT = 1
 
 export interface CompileOptions {
   readonly space: number
@@ -145,9 +144,10 @@ class Compiler {
       this.#words[record + ZONE.order] = this.#writeOrder()
     }
     const parameters = this.#builder.findRecord(APEX, TYPE.NSEC3PARAM)
-    if (this.#nsec3Owners.length > 0 && parameters >= 0) {
+    const chain = parameters < 0 ? [] : nsec3Chain(this.#builder, this.#nsec3Owners, this.#builder.rdata(parameters))
+    if (chain.length > 0) {
       this.#flags |= ZONE_FLAG.nsec3
-      this.#words[record + ZONE.nsec3] = this.#writeNsec3(parameters)
+      this.#words[record + ZONE.nsec3] = this.#writeNsec3(this.#builder.rdata(parameters), chain)
     }
     this.#words[record + ZONE.flags] |= this.#flags
     this.#words[record + ZONE.serial] = this.#builder.serial
@@ -290,15 +290,9 @@ class Compiler {
     return order
   }
 
-  /** The chain that NSEC3PARAM names: its records in the order of their hashes. */
-  #writeNsec3(parameters: number): number {
-    const builder = this.#builder
-    const chosen = builder.rdata(parameters)
+  /** The chain in the order of its hashes. */
+  #writeNsec3(chosen: Uint8Array, entries: readonly Nsec3Entry[]): number {
     const saltLength = chosen[4]
-    const entries = this.#nsec3Owners
-      .filter((name) => isOfChain(builder.rdata(builder.findRecord(name, TYPE.NSEC3)), chosen))
-      .map((name) => ({ name, hash: decodeHash(builder.name(name)) }))
-      .sort((a, b) => compareHashes(a.hash, b.hash))
     const list = this.#at
     const at = list >> 2
     this.#words[at + NSEC3_LIST.count] = entries.length
@@ -313,30 +307,4 @@ class Compiler {
     this.#at += (NSEC3_LIST.entries + entries.length * NSEC3_LIST.stride) * 4
     return list
   }
-}
-
-/** Same algorithm, iterations and salt. */
-function isOfChain(nsec3: Uint8Array, parameters: Uint8Array): boolean {
-  const salted = 5 + parameters[4]
-  for (let i = 0; i < salted; i++) if (i !== NSEC3_FLAGS_AT && nsec3[i] !== parameters[i]) return false
-  return true
-}
-
-/** The first label of an NSEC3 owner: 32 characters of base32hex (RFC 4648 section 7), 20 bytes, as five words. */
-function decodeHash(owner: Uint8Array): Int32Array {
-  const words = new Int32Array(5)
-  for (let i = 0; i < 32; i++) {
-    const c = LOWER[owner[1 + i]]
-    const value = c >= 0x61 ? c - 0x61 + 10 : c - 0x30
-    for (let bit = 0; bit < 5; bit++) {
-      const at = i * 5 + bit
-      if ((value >> (4 - bit)) & 1) words[at >> 5] |= 1 << (31 - (at & 31))
-    }
-  }
-  return words
-}
-
-function compareHashes(a: Int32Array, b: Int32Array): number {
-  for (let i = 0; i < 5; i++) if (a[i] !== b[i]) return (a[i] >>> 0) - (b[i] >>> 0)
-  return 0
 }

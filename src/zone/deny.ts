@@ -1,7 +1,7 @@
 // Negative answers (RFC 2308): the SOA with its negative TTL, and for DNSSEC the records that prove the point.
 
 import { RCODE } from '../dns/types.ts'
-import { emitSet, emitSignatures } from './emit.ts'
+import { emitSigned } from './emit.ts'
 import { ZONE } from './layout.ts'
 import { proveNoName, proveNoType, settle, wantsProof } from './proof.ts'
 import { STEP } from './query.ts'
@@ -24,10 +24,7 @@ export function denyType(q: Query, node: number, encloser: number): number {
 
 function emitSoa(q: Query): boolean {
   const rrset = q.words[(q.zone >> 2) + ZONE.negative]
-  const records = emitSet(q, rrset, q.originOffset)
-  if (records < 0) return false
-  const signatures = emitSignatures(q, rrset, q.originOffset)
-  if (signatures < 0) return false
-  q.authorities += records + signatures
-  return true
+  const records = emitSigned(q, rrset, q.originOffset)
+  q.authorities += records
+  return records >= 0
 }

@@ -16,7 +16,11 @@ export function emitSet(q: Query, rrset: number, owner: number): number {
   const lengthFixups = words[header + RRSET.lengthFixups]
   const length = lengthFixups & 0xffff
   const start = q.at
-  if (start + length > q.limit || (start >= LAST_START && lengthFixups >>> 16 !== 0)) return -1
+  if (start + length > q.limit) return -1
+  if (start >= LAST_START) {
+    if (lengthFixups >>> 16 !== 0) return -1
+    if (!canPointAt(owner)) return emitFar(q, rrset, owner)
+  }
   const stride = words[header + RRSET.targetsStride] >>> 16
   const count = words[header + RRSET.typeCount] >>> 16
   const from = rrset + RRSET.blob * 4
@@ -33,6 +37,32 @@ export function emitSet(q: Query, rrset: number, owner: number): number {
   return count
 }
 
+/** A set whose owner stands where pointers do not reach: it is written out again in front of each record. */
+function emitFar(q: Query, rrset: number, owner: number): number {
+  const { words, bytes, packet, base } = q
+  const header = rrset >> 2
+  const count = words[header + RRSET.typeCount] >>> 16
+  const ownerBytes = writtenBytes(q, owner)
+  if (q.at + (words[header + RRSET.lengthFixups] & 0xffff) + count * (ownerBytes - 2) > q.limit) return -1
+  let from = rrset + RRSET.blob * 4
+  for (let i = 0; i < count; i++) {
+    packet.copyWithin(base + q.at, base + owner, base + owner + ownerBytes)
+    const rest = 10 + ((bytes[from + 10] << 8) | bytes[from + 11])
+    copy(q, from + 2, base + q.at + ownerBytes, rest)
+    q.at += ownerBytes + rest
+    from += 2 + rest
+  }
+  return count
+}
+
+/** Bytes of the name at a message offset as it stands there: labels, then the root or a pointer. */
+function writtenBytes(q: Query, offset: number): number {
+  const { packet, base } = q
+  let at = offset
+  while (packet[base + at] !== 0 && packet[base + at] < 0xc0) at += packet[base + at] + 1
+  return at + (packet[base + at] === 0 ? 1 : 2) - offset
+}
+
 /** A set whose owner is not in the message yet: written out once, then pointed at. Leaves its offset in `ownerOffset`. */
 export function emitOwned(q: Query, rrset: number, node: number): number {
   const { words, packet } = q
@@ -45,7 +75,7 @@ export function emitOwned(q: Query, rrset: number, node: number): number {
   const length = words[header + RRSET.lengthFixups] & 0xffff
   const labels = words[(node >> 2) + NODE.nameLength] - words[(q.zone >> 2) + ZONE.nameLength]
   const start = q.at
-  if (start + labels + length > q.limit) return -1
+  if (start + labels + length > q.limit || !canPointAt(q.originOffset)) return -1
   copy(q, node + NODE.name * 4, q.base + start, labels)
   packet[q.base + start + labels] = 0xc0 | (q.originOffset >> 8)
   packet[q.base + start + labels + 1] = q.originOffset
@@ -58,6 +88,17 @@ export function emitOwned(q: Query, rrset: number, node: number): number {
   setOwners(q, second, q.base + q.at, start)
   fix(q, rrset, blob, start)
   return words[header + RRSET.typeCount] >>> 16
+}
+
+/** A set and, when the client wants them, its signatures: both or nothing. */
+export function emitSigned(q: Query, rrset: number, owner: number): number {
+  const before = q.at
+  const records = emitSet(q, rrset, owner)
+  if (records < 0) return -1
+  const signatures = emitSignatures(q, rrset, owner)
+  if (signatures >= 0) return records + signatures
+  q.at = before
+  return -1
 }
 
 /** The signatures of a set, when the client wants them. */
@@ -97,7 +138,10 @@ export function canPointAt(offset: number): boolean {
   return offset < POINTER_LIMIT
 }
 
+/** From the arena to the packet, four bytes at a time: neither side is aligned, which a DataView does not mind. */
 export function copy(q: Query, from: number, to: number, length: number): void {
-  const { bytes, packet } = q
-  for (let i = 0; i < length; i++) packet[to + i] = bytes[from + i]
+  const { view, packetView } = q
+  let i = 0
+  for (; i + 4 <= length; i += 4) packetView.setInt32(to + i, view.getInt32(from + i, true), true)
+  for (; i < length; i++) packetView.setUint8(to + i, view.getUint8(from + i))
 }

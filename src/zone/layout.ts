@@ -72,5 +72,6 @@ export const FIXUP = { owner: 0, origin: 1, blob: 2 } as const
 
 export const align4 = (n: number): number => (n + 3) & ~3
 
+export const HEADER_BYTES = 12
 /** Where the question's name starts in every message: right after the header. Owners in a blob point there. */
 export const QUESTION_NAME = 12

@@ -38,9 +38,11 @@ export class Query {
   // The arena as it is now.
   words: Int32Array = new Int32Array(0)
   bytes: Uint8Array = new Uint8Array(0)
+  view: DataView = new DataView(this.bytes.buffer)
 
   // The packet: `length` bytes from `base`; the buffer must hold `capacity` bytes from there.
   packet: Uint8Array = new Uint8Array(0)
+  packetView: DataView = new DataView(this.packet.buffer)
   base = 0
   length = 0
   capacity = 0
@@ -122,11 +124,15 @@ export class Query {
   attach(buffer: SharedArrayBuffer): void {
     this.words = new Int32Array(buffer)
     this.bytes = new Uint8Array(buffer)
+    this.view = new DataView(buffer)
   }
 
   /** Starts over for a packet; the response will grow in the same place. */
   open(packet: Uint8Array, base: number, length: number, capacity: number, tcp: boolean): void {
-    this.packet = packet
+    if (packet !== this.packet) {
+      this.packet = packet
+      this.packetView = new DataView(packet.buffer, packet.byteOffset, packet.byteLength)
+    }
     this.base = base
     this.length = length
     this.capacity = capacity

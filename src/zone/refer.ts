@@ -3,7 +3,7 @@
 
 import { TYPE } from '../dns/types.ts'
 import { addAddresses } from './additional.ts'
-import { emitSet, emitSignatures } from './emit.ts'
+import { emitSet, emitSigned } from './emit.ts'
 import { findSet } from './find.ts'
 import { proveNoDs, settle, wantsProof } from './proof.ts'
 import { STEP } from './query.ts'
@@ -28,10 +28,7 @@ export function refer(q: Query, node: number, label: number): number {
 function emitDs(q: Query, node: number, label: number, owner: number): boolean {
   const rrset = findSet(q, node, TYPE.DS)
   if (rrset === 0) return proveNoDs(q, node, label)
-  const records = emitSet(q, rrset, owner)
-  if (records < 0) return false
-  const signatures = emitSignatures(q, rrset, owner)
-  if (signatures < 0) return false
-  q.authorities += records + signatures
-  return true
+  const records = emitSigned(q, rrset, owner)
+  q.authorities += records
+  return records >= 0
 }

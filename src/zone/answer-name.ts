@@ -1,0 +1,81 @@
+// The answer for one name in one zone: RFC 1034 section 4.3.2 with wildcards (RFC 4592) and DNAME (RFC 6672).
+
+import { RCODE, TYPE } from '../dns/types.ts'
+import { addAddresses } from './additional.ts'
+import { ALIAS, followCname, followDname } from './alias.ts'
+import { answerByKind } from './any.ts'
+import { denyName, denyType } from './deny.ts'
+import { emitSigned } from './emit.ts'
+import { findNode, findSet, setsFlags } from './find.ts'
+import { NODE, SETS_FLAG, ZONE, ZONE_FLAG } from './layout.ts'
+import { oweNoName, settle } from './proof.ts'
+import { STEP } from './query.ts'
+import type { Query, View } from './query.ts'
+import { refer } from './refer.ts'
+
+/** One name in one zone (RFC 1034 section 4.3.2, RFC 4592, RFC 6672). */
+export function answerName(q: Query, view: View): number {
+  const { words } = q
+  let label = 0
+  let node = findNode(q, 0)
+  while (node === 0) node = findNode(q, ++label)
+  if ((words[(q.zone >> 2) + ZONE.flags] & ZONE_FLAG.cuts) !== 0) {
+    const top = topmostCut(q, node, label)
+    if (top !== 0) {
+      if ((setsFlags(q, top) & SETS_FLAG.cut) !== 0) return refer(q, top, q.cutLabel)
+      return afterAlias(q, followDname(q, top, q.cutLabel))
+    }
+  }
+  if (label === 0) return answerNode(q, view, node, 0)
+  const wildcard = words[(node >> 2) + NODE.wildcard]
+  if (wildcard !== 0) return answerNode(q, view, wildcard, label)
+  const falls = (words[(q.zone >> 2) + ZONE.flags] & ZONE_FLAG.fallthrough) !== 0
+  return falls && view.handsOver && q.chain === 0 ? STEP.elsewhere : denyName(q, label)
+}
+
+/** The delegation or DNAME nearest to the apex that rules the name, or 0; leaves its label in `cutLabel`. */
+function topmostCut(q: Query, closest: number, closestLabel: number): number {
+  const { words } = q
+  let top = 0
+  let label = closestLabel
+  for (let node = closest; node !== 0; node = words[(node >> 2) + NODE.parent]) {
+    // At the name itself a DNAME does not apply, and a DS belongs to this side of the cut.
+    const rules = label > 0 ? SETS_FLAG.cut | SETS_FLAG.dname : q.type === TYPE.DS ? 0 : SETS_FLAG.cut
+    if ((setsFlags(q, node) & rules) !== 0) {
+      top = node
+      q.cutLabel = label
+    }
+    label++
+  }
+  return top
+}
+
+/** Data at a node; `encloser` is the label of the closest encloser when the node is a wildcard standing in for the name, else 0. */
+function answerNode(q: Query, view: View, node: number, encloser: number): number {
+  if ((setsFlags(q, node) & SETS_FLAG.cname) !== 0 && !standsBesideCname(q.type)) {
+    if (encloser > 0) oweNoName(q, encloser)
+    return afterAlias(q, followCname(q, findSet(q, node, TYPE.CNAME)))
+  }
+  if (q.type === TYPE.ANY || q.type === TYPE.RRSIG) return answerByKind(q, view, node, encloser)
+  const rrset = findSet(q, node, q.type)
+  if (rrset === 0) return denyType(q, node, encloser)
+  const blob = q.at
+  const records = emitSigned(q, rrset, q.nameOffset)
+  if (records < 0) return STEP.truncate
+  q.answers += records
+  if (encloser > 0) oweNoName(q, encloser)
+  if (!settle(q)) return STEP.truncate
+  addAddresses(q, rrset, blob, 0)
+  return STEP.done
+}
+
+function standsBesideCname(type: number): boolean {
+  return type === TYPE.CNAME || type === TYPE.ANY || type === TYPE.RRSIG || type === TYPE.NSEC
+}
+
+function afterAlias(q: Query, alias: number): number {
+  if (alias === ALIAS.full) return STEP.truncate
+  if (alias === ALIAS.followed && q.type !== TYPE.CNAME && q.type !== TYPE.ANY) return STEP.alias
+  if (alias === ALIAS.tooLong) q.rcode = RCODE.YXDOMAIN
+  return settle(q) ? STEP.done : STEP.truncate
+}

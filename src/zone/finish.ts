@@ -1,0 +1,30 @@
+// The end of every response: header and OPT.
+
+import { RCODE } from '../dns/types.ts'
+import { emitOpt } from './edns.ts'
+import type { EdnsContext } from './edns.ts'
+import { HEADER_BYTES } from './layout.ts'
+import type { Query, View } from './query.ts'
+
+/** Returns the length of the response. */
+export function finish(q: Query, view: View, context: EdnsContext): number {
+  const { packet, base } = q
+  if (q.rcode === RCODE.FORMERR || q.rcode === RCODE.NOTIMP) {
+    // The question may be what is wrong, so it is not repeated.
+    q.questionEnd = HEADER_BYTES
+    q.clearSections()
+  }
+  if (q.edns && q.rcode !== RCODE.NOTIMP) emitOpt(q, view, context)
+  // QR, opcode and RD as asked, AA, TC | rcode; RA, Z, AD and CD are zero (RFC 4035 section 3.1.6).
+  packet[base + 2] = 0x80 | (packet[base + 2] & 0x79) | (q.authoritative ? 0x04 : 0) | (q.truncated ? 0x02 : 0)
+  packet[base + 3] = q.rcode & 0x0f
+  packet[base + 4] = 0
+  packet[base + 5] = q.questionEnd === HEADER_BYTES ? 0 : 1
+  packet[base + 6] = q.answers >> 8
+  packet[base + 7] = q.answers
+  packet[base + 8] = q.authorities >> 8
+  packet[base + 9] = q.authorities
+  packet[base + 10] = q.additionals >> 8
+  packet[base + 11] = q.additionals
+  return q.at
+}
