@@ -9,8 +9,10 @@ export interface ServerIdentity {
   readonly hostname: string
 }
 
-/** Longest text that fits a single TXT string. */
-const LONGEST_TEXT = 255
+/** With the longest name and a cookie, an answer of 512 bytes has room for this much. */
+export const LONGEST_NSID = 190
+/** The record is written with one-byte lengths (zone/chaos.ts). */
+const LONGEST_TEXT = 254
 
 export function viewOf(block: ServerBlock, space: number, identity: ServerIdentity): View {
   const handsOver = block.forwards.length > 0 || block.alternates.length > 0
@@ -24,7 +26,7 @@ export function viewOf(block: ServerBlock, space: number, identity: ServerIdenti
     minimalAny: block.minimalAny,
     handsOver,
     handoverRcodes,
-    nsid: block.nsid === undefined ? undefined : text(block.nsid),
+    nsid: block.nsid === undefined ? undefined : text(block.nsid).slice(0, LONGEST_NSID),
     version: text(identity.version),
     hostname: text(identity.hostname),
   }

@@ -6,9 +6,14 @@ import type { Target } from './target.ts'
 import { TextTarget } from './text-target.ts'
 import { ZonesTarget } from './zones-target.ts'
 
-/** How many cases each target gets of a thousand. */
-const SHARES = { messages: 450, zones: 200, text: 100, codec: 250 } as const
-export type TargetName = keyof typeof SHARES
+/** Each target, and how many cases it gets of a thousand. */
+const TARGETS = {
+  messages: { share: 450, make: (seed: number): Target => new MessagesTarget(seed) },
+  zones: { share: 200, make: (seed: number): Target => new ZonesTarget(seed) },
+  text: { share: 100, make: (seed: number): Target => new TextTarget(seed) },
+  codec: { share: 250, make: (seed: number): Target => new CodecTarget(seed) },
+} as const
+export type TargetName = keyof typeof TARGETS
 export const TARGET_NAMES: readonly TargetName[] = ['messages', 'zones', 'text', 'codec']
 
 export interface CampaignOptions {
@@ -37,13 +42,13 @@ export interface CampaignResult {
 }
 
 export function runCampaign(options: CampaignOptions): CampaignResult {
-  const targets = options.targets.map((name) => ({ name, target: newTarget(name, options.seed) }))
+  const targets = options.targets.map((name) => ({ name, target: TARGETS[name].make(options.seed) }))
   const next = new Map(options.targets.map((name) => [name, options.from ?? 0]))
   let cases = 0
   while (cases < options.cases && (options.goOn?.(cases) ?? true)) {
     for (const { name, target } of targets) {
       const first = next.get(name)!
-      const last = first + Math.min(SHARES[name], options.cases)
+      const last = first + Math.min(TARGETS[name].share, options.cases)
       for (let index = first; index < last; index++) {
         options.onCase?.(name, index)
         try {
@@ -57,17 +62,4 @@ export function runCampaign(options: CampaignOptions): CampaignResult {
     }
   }
   return { cases }
-}
-
-function newTarget(name: TargetName, seed: number): Target {
-  switch (name) {
-    case 'messages':
-      return new MessagesTarget(seed)
-    case 'zones':
-      return new ZonesTarget(seed)
-    case 'text':
-      return new TextTarget(seed)
-    case 'codec':
-      return new CodecTarget(seed)
-  }
 }

@@ -10,7 +10,7 @@ import { Directory } from '../../src/zone/directory.ts'
 import { EdnsContext } from '../../src/zone/edns.ts'
 import { Control } from '../../src/zone/epoch.ts'
 import { Query, type View } from '../../src/zone/query.ts'
-import type { PlainZone } from './reference.ts'
+import type { PlainZone } from './reference-zone.ts'
 
 export const UDP_CAPACITY = 4096
 export const TCP_CAPACITY = 65_535
@@ -22,7 +22,10 @@ export class GuardedAnswers {
   readonly #arena = new Arena(1 << 18)
   readonly #directory = new Directory(this.#arena, Control.create(1))
   readonly #query = new Query()
-  readonly #edns = new EdnsContext(Uint8Array.from({ length: 16 }, (_, i) => i), 100)
+  readonly #edns = new EdnsContext(
+    Uint8Array.from({ length: 16 }, (_, i) => i),
+    100,
+  )
   readonly #udp = guarded(UDP_CAPACITY)
   readonly #tcp = guarded(TCP_CAPACITY)
 

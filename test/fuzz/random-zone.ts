@@ -1,12 +1,13 @@
 // Valid zones at random: few labels, so that names meet as ancestors, wildcards, targets and empty non-terminals;
 // aliases and delegations at a fair share of them; now and then a set that fills a message. A signed zone has a true
-// NSEC chain and signatures that are only noise: a server does not look into them.
+// NSEC or NSEC3 chain and signatures that are only noise: a server does not look into them.
 
 import { parseRecord } from '../../src/dns/zonefile/format.ts'
 import { TYPE } from '../../src/dns/types.ts'
 import { below, canonicalOrder, isAtOrBelow, keyOf, lineage, type NameKey, ROOT_KEY, wireOf } from './names.ts'
+import { base32hex, nsec3Hash } from './nsec3-hash.ts'
 import type { Random } from './random.ts'
-import type { PlainRecord, PlainZone } from './reference.ts'
+import type { PlainRecord, PlainZone } from './reference-zone.ts'
 
 const EXAMPLE = below('example', ROOT_KEY)
 const ORIGINS: readonly NameKey[] = [
@@ -16,7 +17,11 @@ const ORIGINS: readonly NameKey[] = [
   below('other', ROOT_KEY),
   below('w', below('other', ROOT_KEY)),
 ]
-const OUTSIDE: readonly NameKey[] = [below('elsewhere', below('net', ROOT_KEY)), below('ns', below('net', ROOT_KEY)), ROOT_KEY]
+const OUTSIDE: readonly NameKey[] = [
+  below('elsewhere', below('net', ROOT_KEY)),
+  below('ns', below('net', ROOT_KEY)),
+  ROOT_KEY,
+]
 const LABELS = ['a', 'b', 'c', 'd', '*', 'w', 'x', 'sub', 'ns', 'other', 'aa', '\0', '.', '\xff', 'y'.repeat(63), 'a-b']
 const MAX_DEPTH = 4
 /** Far enough below 64 KiB for the question, the owners and a signature. */
@@ -28,7 +33,7 @@ export class NamePool {
   readonly origins: readonly NameKey[]
 
   constructor(random: Random, origins: readonly NameKey[]) {
-    this.labels = Array.from({ length: random.between(3, 7) }, () => random.pick(LABELS))
+    this.labels = Array.from({ length: random.between(3, 7) }, () => (random.chance(0.15) ? '*' : random.pick(LABELS)))
     this.origins = origins
   }
 
@@ -75,11 +80,14 @@ class ZoneMaker {
   readonly #pool: NamePool
   readonly #records: PlainRecord[] = []
   readonly #taken = new Set<NameKey>()
+  /** Long chains need many aliases. */
+  readonly #aliasShare: number
 
   constructor(random: Random, origin: NameKey, pool: NamePool) {
     this.#random = random
     this.#origin = origin
     this.#pool = pool
+    this.#aliasShare = random.chance(0.1) ? 0.8 : 0
   }
 
   make(): PlainRecord[] {
@@ -99,7 +107,7 @@ class ZoneMaker {
     if (this.#taken.has(name)) return
     this.#taken.add(name)
     const kind = this.#random.below(20)
-    if (kind < 4) this.#addNames(name, TYPE.CNAME, 1)
+    if (kind < 4 || this.#random.chance(this.#aliasShare)) this.#addNames(name, TYPE.CNAME, 1)
     else if (kind < 7 && !name.startsWith('\x01*')) this.#addDelegation(name)
     else if (kind < 9) {
       this.#addNames(name, TYPE.DNAME, 1)
@@ -138,7 +146,7 @@ class ZoneMaker {
     const random = this.#random
     if (NAME_AT.has(type)) return this.#addNames(name, type)
     const count = random.between(1, 4)
-    if (random.chance(0.01)) {
+    if (random.chance(0.02)) {
       const texts = Array.from({ length: random.between(10, LARGE_SET_BYTES / 250) }, (_, i) =>
         concat(Uint8Array.of(200, i), random.bytes(199)),
       )
@@ -170,7 +178,7 @@ class ZoneMaker {
     for (const rdata of rdatas) this.#records.push({ owner: mixCase(random, name), type, ttl, rdata })
   }
 
-  /** RFC 4035 section 2: NSEC at every name with authority and at cuts, signatures for everything but NS at cuts. */
+  /** RFC 4035 section 2: a chain over every name with authority and every cut, signatures for all but NS at cuts. */
   #sign(): void {
     const random = this.#random
     const cuts = this.#owners((record) => record.type === TYPE.NS)
@@ -180,17 +188,48 @@ class ZoneMaker {
       lineage(name)
         .slice(1)
         .some((at) => isAtOrBelow(at, this.#origin) && (cuts.has(at) || dnames.has(at)))
-    const owners = [...this.#owners(() => true)].filter((name) => !isHidden(name)).sort(canonicalOrder)
-    for (const [i, owner] of owners.entries()) {
-      const next = wireOf(owners[(i + 1) % owners.length])
-      this.#add(owner, TYPE.NSEC, [concat(next, Uint8Array.of(0, 6, 0, 0, 0, 0, 0, 3))])
+    const signatureBytes = random.chance(0.1) ? 2000 : random.between(1, 64)
+    const owners = [...this.#owners(() => true)].filter((name) => !isHidden(name))
+    const provers = random.chance(0.5) ? this.#addNsec(owners) : this.#addNsec3(owners, cuts)
+    for (const owner of new Set([...owners, ...provers])) {
       const types = new Set(this.#records.filter((r) => keyOf(r.owner) === owner).map(({ type }) => type))
       for (const type of types) {
         if (cuts.has(owner) && type !== TYPE.DS && type !== TYPE.NSEC) continue
         const head = concat(Uint8Array.of(type >> 8, type), random.bytes(16), wireOf(this.#origin))
-        this.#add(owner, TYPE.RRSIG, [concat(head, random.bytes(random.between(1, 64)))])
+        this.#add(owner, TYPE.RRSIG, [concat(head, random.bytes(signatureBytes))])
       }
     }
+  }
+
+  #addNsec(owners: readonly NameKey[]): readonly NameKey[] {
+    const sorted = owners.toSorted(canonicalOrder)
+    for (const [i, owner] of sorted.entries()) {
+      const next = wireOf(sorted[(i + 1) % sorted.length])
+      this.#add(owner, TYPE.NSEC, [concat(next, Uint8Array.of(0, 6, 0, 0, 0, 0, 0, 3))])
+    }
+    return sorted
+  }
+
+  /** RFC 5155 section 7.1: for empty non-terminals too, and with opt-out not for delegations without DS. */
+  #addNsec3(owners: readonly NameKey[], cuts: ReadonlySet<NameKey>): readonly NameKey[] {
+    const random = this.#random
+    const optOut = random.chance(0.4)
+    const signedCuts = this.#owners((record) => record.type === TYPE.DS)
+    const salt = random.bytes(random.below(9))
+    const iterations = random.below(4)
+    const parameters = (flags: number) => concat(Uint8Array.of(1, flags, 0, iterations, salt.length), salt)
+    this.#add(this.#origin, TYPE.NSEC3PARAM, [parameters(0)])
+    const names = new Set(owners.flatMap(lineage).filter((name) => isAtOrBelow(name, this.#origin)))
+    const hashes = [...names]
+      .filter((name) => !optOut || !cuts.has(name) || signedCuts.has(name))
+      .map((name) => nsec3Hash(name, salt, iterations))
+      .sort((a, b) => Buffer.compare(a, b))
+    return hashes.map((hash, i) => {
+      const owner = below(base32hex(hash), this.#origin)
+      const next = concat(Uint8Array.of(20), hashes[(i + 1) % hashes.length], Uint8Array.of(0, 1, 0x40))
+      this.#add(owner, TYPE.NSEC3, [concat(parameters(optOut ? 1 : 0), next)])
+      return owner
+    })
   }
 
   #owners(which: (record: PlainRecord) => boolean): Set<NameKey> {

@@ -4,20 +4,8 @@
 import type { ResourceRecord } from '../../src/dns/message.ts'
 import { canonicalRdata } from '../../src/dns/rdata/rdata.ts'
 import { RCODE, TYPE } from '../../src/dns/types.ts'
-import { canonicalOrder, isAtOrBelow, keyOf, lineage, type NameKey, ROOT_KEY, wireOf } from './names.ts'
-
-export interface PlainRecord {
-  readonly owner: Uint8Array
-  readonly ttl: number
-  readonly type: number
-  readonly rdata: Uint8Array
-}
-
-export interface PlainZone {
-  readonly origin: Uint8Array
-  readonly records: readonly PlainRecord[]
-  readonly fallthrough: boolean
-}
+import { isAtOrBelow, keyOf, lineage, type NameKey, ROOT_KEY, wireOf } from './names.ts'
+import type { ReferenceZone, Rrset } from './reference-zone.ts'
 
 /** A record as it is compared: owner and canonical rdata in hexadecimal. */
 export function recordKey(owner: NameKey, type: number, ttl: number, rdata: Uint8Array): string {
@@ -36,6 +24,8 @@ export interface Expected {
   answers: string[]
   authorities: string[]
   additionals: string[]
+  /** Those of the additional records that must not be left out without TC (RFC 9471). */
+  glue: string[]
 }
 
 export interface Asked {
@@ -56,85 +46,6 @@ const POINTS_AT_HOSTS: ReadonlyMap<number, number> = new Map([
   [TYPE.HTTPS, 2],
 ])
 
-type Rrset = readonly PlainRecord[]
-/** By type, and for signatures by RRSIG and the type covered. */
-type Node = Map<string, PlainRecord[]>
-
-function setKey(record: PlainRecord): string {
-  return record.type === TYPE.RRSIG ? signatureKey((record.rdata[0] << 8) | record.rdata[1]) : String(record.type)
-}
-
-function signatureKey(covered: number): string {
-  return `${TYPE.RRSIG} ${covered}`
-}
-
-export class ReferenceZone {
-  readonly origin: NameKey
-  readonly fallthrough: boolean
-  /** Every name that exists, empty non-terminals (RFC 4592 section 2.2.2) included. */
-  readonly nodes = new Map<NameKey, Node>()
-  readonly #nsecOwners: NameKey[]
-
-  constructor(zone: PlainZone) {
-    this.origin = keyOf(zone.origin)
-    this.fallthrough = zone.fallthrough
-    for (const record of zone.records) {
-      const owner = keyOf(record.owner)
-      for (const name of lineage(owner)) {
-        if (!this.nodes.has(name)) this.nodes.set(name, new Map())
-        if (name === this.origin) break
-      }
-      const node = this.nodes.get(owner)!
-      const set = node.get(setKey(record)) ?? []
-      node.set(setKey(record), set)
-      // RFC 2181 section 5: records that differ in the letter case of a name are the same.
-      const canonical = canonicalRdata(record.type, record.rdata)
-      const isKnown = set.some(({ type, rdata }) => Buffer.compare(canonicalRdata(type, rdata), canonical) === 0)
-      if (!isKnown) set.push(record)
-    }
-    this.#nsecOwners = [...this.nodes.keys()].filter((name) => this.set(name, TYPE.NSEC)).sort(canonicalOrder)
-  }
-
-  set(name: NameKey, type: number): Rrset | undefined {
-    return this.nodes.get(name)?.get(String(type))
-  }
-
-  signatures(name: NameKey, covered: number): Rrset {
-    return this.nodes.get(name)?.get(signatureKey(covered)) ?? []
-  }
-
-  get signed(): boolean {
-    return this.set(this.origin, TYPE.NSEC) !== undefined
-  }
-
-  /** The owner of the NSEC that matches or covers a name. */
-  nsecOwnerFor(name: NameKey): NameKey {
-    return this.#nsecOwners.findLast((owner) => canonicalOrder(owner, name) <= 0)!
-  }
-
-  closestEncloser(name: NameKey): NameKey {
-    return lineage(name).find((at) => this.nodes.has(at))!
-  }
-
-  /** The apex, and each label down to the name. */
-  pathTo(name: NameKey): NameKey[] {
-    return lineage(name)
-      .filter((at) => isAtOrBelow(at, this.origin))
-      .reverse()
-  }
-
-  isDelegation(name: NameKey): boolean {
-    return name !== this.origin && this.set(name, TYPE.NS) !== undefined
-  }
-
-  /** Whether the zone has no authority over the name: at or below a cut, or below a DNAME. */
-  isOccluded(name: NameKey): boolean {
-    return this.pathTo(name).some(
-      (at) => this.isDelegation(at) || (at !== name && this.set(at, TYPE.DNAME) !== undefined),
-    )
-  }
-}
-
 export function lookup(zones: readonly ReferenceZone[], asked: Asked): Expected {
   return new Lookup(zones, asked).run()
 }
@@ -149,6 +60,7 @@ class Lookup {
     answers: [],
     authorities: [],
     additionals: [],
+    glue: [],
   }
   /** Sets that the chain has passed, one per link. */
   readonly #passed: Rrset[] = []
@@ -206,9 +118,11 @@ class Lookup {
     this.#add('authorities', cut, servers)
     if (this.#proves(zone)) {
       if (zone.set(cut, TYPE.DS) !== undefined) this.#addSigned('authorities', zone, cut, TYPE.DS)
-      else this.#addNsec(zone, cut)
+      else this.#proveNoData(zone, cut)
     }
     this.#addHosts(zone, servers, () => true)
+    for (const host of hostsOf(servers).filter((name) => isAtOrBelow(name, cut)))
+      for (const type of [TYPE.A, TYPE.AAAA]) this.#add('glue', host, zone.set(host, type) ?? [])
     return 'done'
   }
 
@@ -257,13 +171,15 @@ class Lookup {
       )
       return 'done'
     }
-    const sets = type === TYPE.ANY && this.#asked.minimalAny ? found.slice(0, 1) : found
+    // RFC 8482 section 4.1: of a signed name one set will do, but not a signature alone.
+    const isMinimal = type === TYPE.ANY && this.#asked.minimalAny
+    const sets = isMinimal ? found.filter(([, [{ type }]]) => type !== TYPE.RRSIG).slice(0, 1) : found
+    if (sets.length === 0) return this.#denyType(zone, source)
     for (const [, set] of sets) this.#add('answers', name, set)
-    if (sets.length === 1 && type !== TYPE.RRSIG && !(type === TYPE.ANY && !this.#asked.minimalAny)) {
-      if (this.#asked.dnssecOk && sets[0][1][0].type !== TYPE.RRSIG)
-        this.#add('answers', name, zone.signatures(source, sets[0][1][0].type))
-      this.#addHosts(zone, sets[0][1], (host) => !zone.isOccluded(host))
-    }
+    const isOneSet = isMinimal || (type !== TYPE.ANY && type !== TYPE.RRSIG)
+    const [[, set]] = sets
+    if (isOneSet && this.#asked.dnssecOk) this.#add('answers', name, zone.signatures(source, set[0].type))
+    if (isOneSet && !isMinimal) this.#addHosts(zone, set, (host) => !zone.isOccluded(host))
     if (source !== name) this.#oweCovering(zone)
     return 'done'
   }
@@ -276,8 +192,9 @@ class Lookup {
     this.#result.rcode = RCODE.NXDOMAIN
     this.#addSoa(zone)
     if (this.#proves(zone)) {
-      this.#addNsec(zone, zone.nsecOwnerFor(this.#name))
-      this.#addNsec(zone, zone.nsecOwnerFor(`\x01*${zone.closestEncloser(this.#name)}`))
+      const encloser = zone.closestEncloser(this.#name)
+      this.#proveNoName(zone, encloser, 'with its encloser')
+      this.#proveNoMatch(zone, `\x01*${encloser}`)
     }
     return 'done'
   }
@@ -285,8 +202,8 @@ class Lookup {
   #denyType(zone: ReferenceZone, source: NameKey): 'done' {
     this.#addSoa(zone)
     if (this.#proves(zone)) {
-      if (source !== this.#name) this.#addNsec(zone, zone.nsecOwnerFor(this.#name))
-      this.#addNsec(zone, zone.nsecOwnerFor(source))
+      if (source !== this.#name) this.#proveNoName(zone, zone.closestEncloser(this.#name), 'with its encloser')
+      this.#proveNoData(zone, source)
     }
     return 'done'
   }
@@ -302,7 +219,32 @@ class Lookup {
   /** RFC 4035 section 3.1.3.3: the name itself does not exist. */
   #oweCovering(zone: ReferenceZone): void {
     const name = this.#name
-    if (this.#proves(zone)) this.#owed.push(() => this.#addNsec(zone, zone.nsecOwnerFor(name)))
+    if (!this.#proves(zone)) return
+    this.#owed.push(() => {
+      this.#name = name
+      this.#proveNoName(zone, zone.closestEncloser(name), 'alone')
+    })
+  }
+
+  /** That the name does not exist: with NSEC3 the name one label below the closest encloser. */
+  #proveNoName(zone: ReferenceZone, encloser: NameKey, how: 'alone' | 'with its encloser'): void {
+    const path = lineage(this.#name)
+    const nextCloser = path[path.indexOf(encloser) - 1]
+    if (zone.hasNsec3 && how === 'with its encloser') this.#addNsec(zone, zone.matchingNsec3(encloser)!)
+    this.#proveNoMatch(zone, zone.hasNsec3 ? nextCloser : this.#name)
+  }
+
+  #proveNoMatch(zone: ReferenceZone, name: NameKey): void {
+    this.#addNsec(zone, zone.hasNsec3 ? zone.coveringNsec3(name) : zone.nsecOwnerFor(name))
+  }
+
+  /** That a name is without the type; what opt-out left out is proved by its closest encloser (RFC 5155 section 7.2.4). */
+  #proveNoData(zone: ReferenceZone, name: NameKey): void {
+    if (!zone.hasNsec3) return this.#addNsec(zone, zone.nsecOwnerFor(name))
+    const path = lineage(name)
+    const proved = path.findIndex((at) => zone.matchingNsec3(at) !== undefined)
+    this.#addNsec(zone, zone.matchingNsec3(path[proved])!)
+    if (proved > 0) this.#addNsec(zone, zone.coveringNsec3(path[proved - 1]))
   }
 
   #proves(zone: ReferenceZone): boolean {
@@ -310,10 +252,11 @@ class Lookup {
   }
 
   #addNsec(zone: ReferenceZone, owner: NameKey): void {
-    const set = zone.set(owner, TYPE.NSEC)
+    const type = zone.hasNsec3 ? TYPE.NSEC3 : TYPE.NSEC
+    const set = zone.set(owner, type)
     if (set === undefined) return
-    if (this.#result.authorities.includes(recordKey(owner, TYPE.NSEC, set[0].ttl, set[0].rdata))) return
-    this.#addSigned('authorities', zone, owner, TYPE.NSEC)
+    if (this.#result.authorities.includes(recordKey(owner, type, set[0].ttl, set[0].rdata))) return
+    this.#addSigned('authorities', zone, owner, type)
   }
 
   /** A set of a name and, for DNSSEC, its signatures; the owner is the name asked for where a wildcard stands in. */
@@ -325,12 +268,7 @@ class Lookup {
 
   /** Addresses of the hosts that a set points at, where this zone has them. */
   #addHosts(zone: ReferenceZone, set: Rrset, mayBeTold: (host: NameKey) => boolean): void {
-    const at = POINTS_AT_HOSTS.get(set[0].type)
-    if (at === undefined) return
-    const hosts = new Set(
-      set.map(({ rdata }) => firstName(rdata.subarray(at))),
-    )
-    for (const host of hosts) {
+    for (const host of hostsOf(set)) {
       const isService = set[0].type === TYPE.SVCB || set[0].type === TYPE.HTTPS
       if ((isService && host === ROOT_KEY) || !zone.nodes.has(host) || !mayBeTold(host)) continue
       for (const type of [TYPE.A, TYPE.AAAA]) {
@@ -341,9 +279,19 @@ class Lookup {
   }
 
   /** The TTL of a set is its first record's (RFC 2181 section 5.2). */
-  #add(section: 'answers' | 'authorities' | 'additionals', owner: NameKey, set: Rrset, ttl = set[0]?.ttl): void {
+  #add(
+    section: 'answers' | 'authorities' | 'additionals' | 'glue',
+    owner: NameKey,
+    set: Rrset,
+    ttl = set[0]?.ttl,
+  ): void {
     for (const { type, rdata } of set) this.#result[section].push(recordKey(owner, type, ttl, rdata))
   }
+}
+
+function hostsOf(set: Rrset): NameKey[] {
+  const at = POINTS_AT_HOSTS.get(set[0].type)
+  return at === undefined ? [] : [...new Set(set.map(({ rdata }) => firstName(rdata.subarray(at))))]
 }
 
 function firstName(wire: Uint8Array): NameKey {

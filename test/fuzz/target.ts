@@ -1,5 +1,7 @@
 // What the campaign runs: a target makes case N of a seed and throws when an invariant does not hold.
 
+import { decodeMessage, type Message } from '../../src/dns/message.ts'
+
 export interface Target {
   readonly name: string
   run(index: number): void
@@ -16,4 +18,11 @@ export function assert(holds: boolean, problem: string): asserts holds {
 
 export function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex')
+}
+
+/** The message, which must be one. */
+export function decoded(bytes: Uint8Array): Message {
+  const message = decodeMessage(bytes)
+  if (typeof message === 'string') throw new Error(`does not decode: ${message}: ${hex(bytes)}`)
+  return message
 }
