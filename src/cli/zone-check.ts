@@ -1,15 +1,12 @@
 // `holdfast zone check`: reads zone files exactly as the server does and says what it would say, without serving them.
 
-import { dirname, isAbsolute, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { formatName, NameError, parseName, ROOT } from '../dns/name.ts'
 import { formatRecord } from '../dns/zonefile/format.ts'
-import { parseZoneFile } from '../dns/zonefile/parse.ts'
 import { formatProblem, type ZoneFileProblem } from '../dns/zonefile/problem.ts'
 import { HoldfastError } from '../lib/errors.ts'
-import { FileSource } from '../lib/file-source.ts'
-import { ZoneBuilder } from '../zone/build.ts'
-import { checkZone } from '../zone/check.ts'
+import { loadZone } from '../names/load-zone.ts'
+import type { ZoneBuilder } from '../zone/build.ts'
 import { command, EXIT, type Io } from './command.ts'
 import { guessOrigin } from './zone-origin.ts'
 
@@ -59,29 +56,20 @@ function parseOrigin(text: string): Uint8Array {
 }
 
 function checkFile(file: string, origin: Uint8Array | undefined): Report {
-  let zone: ZoneBuilder | undefined
-  let problems: ZoneFileProblem[]
   try {
-    const source = new FileSource(file)
-    const builder = new ZoneBuilder(origin ?? guessOrigin(file))
-    problems = parseZoneFile(source, { file, origin: builder.origin, openInclude }, builder)
-    // What holds between records is only worth saying once every record could be read.
-    if (problems.every((problem) => problem.severity === 'warning')) {
-      for (const finding of checkZone(builder, { requireNs: true }))
-        problems.push({ file, column: 0, token: '', ...finding })
-    }
-    zone = builder
+    const { zone, problems } = loadZone(file, origin ?? guessOrigin(file), { requireNs: true })
+    return reportOf(file, zone, problems)
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
-    problems = [{ file, line: 0, column: 0, token: '', message: error.message, severity: 'error' }]
+    return reportOf(file, undefined, [
+      { file, line: 0, column: 0, token: '', message: error.message, severity: 'error' },
+    ])
   }
-  const errors = problems.filter((problem) => problem.severity === 'error')
-  const warnings = problems.filter((problem) => problem.severity === 'warning')
-  return { file, zone, errors, warnings }
 }
 
-function openInclude(path: string, from: string): FileSource {
-  return new FileSource(isAbsolute(path) ? path : join(dirname(from), path))
+function reportOf(file: string, zone: ZoneBuilder | undefined, problems: readonly ZoneFileProblem[]): Report {
+  const { error: errors = [], warning: warnings = [] } = Object.groupBy(problems, ({ severity }) => severity)
+  return { file, zone, errors, warnings }
 }
 
 function toJson({ file, zone, errors, warnings }: Report): object {
@@ -99,7 +87,7 @@ function toJson({ file, zone, errors, warnings }: Report): object {
 
 function print(report: Report, options: { records: boolean; originGiven: boolean }, io: Io): void {
   const { file, zone, errors, warnings } = report
-  for (const problem of [...errors, ...warnings]) io.stderr.write(`${describe(problem)}\n`)
+  for (const problem of [...errors, ...warnings]) io.stderr.write(`${formatProblem(problem)}\n`)
   if (zone === undefined) return
   const origin = formatName(zone.origin)
   if (errors.length > 0) {
@@ -110,13 +98,6 @@ function print(report: Report, options: { records: boolean; originGiven: boolean
   } else {
     io.stdout.write(`${file}: zone ${origin}, serial ${zone.serial}, ${zone.recordCount} records\n`)
   }
-}
-
-/** What concerns the zone as a whole has no line, what concerns a record no column. */
-function describe(problem: ZoneFileProblem): string {
-  if (problem.column > 0) return formatProblem(problem)
-  const at = problem.line > 0 ? `${problem.file}:${problem.line}` : problem.file
-  return `${at}: ${problem.severity === 'warning' ? 'warning: ' : ''}${problem.message}`
 }
 
 function printRecords(zone: ZoneBuilder, out: Writable): void {

@@ -4,6 +4,9 @@
 
 import { performance } from 'node:perf_hooks'
 import { parseName } from '../dns/name.ts'
+import { formatProblem } from '../dns/zonefile/problem.ts'
+import type { ZoneFileProblem } from '../dns/zonefile/problem.ts'
+import { messageOf } from '../lib/errors.ts'
 import type { Arena } from '../zone/arena.ts'
 import { ArenaFull } from '../zone/arena.ts'
 import { compileFailedZone, compileZone } from '../zone/compile.ts'
@@ -114,15 +117,21 @@ export class Catalog {
     source.watchAlso(origin, loaded.included)
     const options = { space, slot, fallthrough: source.fallthrough }
     const { zone } = loaded
-    if (zone === undefined) return this.#refuse(entry, file, loaded.errors, options)
+    if (!loaded.accepted) {
+      zone.release()
+      return this.#refuse(entry, file, describe(loaded.problems, 'error'), options)
+    }
     const { serial, recordCount } = zone
+    // Room of versions that readers have left since makes room for this one.
+    this.#directory.reclaim()
     try {
       const compiled = compileZone(zone, this.#arena, options)
       this.#directory.publish(compiled)
       entry.serving = { compiled, serial }
     } catch (thrown) {
-      if (!(thrown instanceof ArenaFull)) throw thrown
-      return this.#refuse(entry, file, [thrown.message], options)
+      // Whatever went wrong concerns this zone; the others must go on being followed.
+      const defect = thrown instanceof ArenaFull ? '' : `${file}: cannot be compiled, which is a defect: `
+      return this.#refuse(entry, file, [`${defect}${messageOf(thrown)}`], options)
     } finally {
       zone.release()
     }
@@ -137,7 +146,7 @@ export class Catalog {
       serial,
       serialChanged: previousSerial !== serial,
       records: recordCount,
-      warnings: loaded.warnings.slice(0, PROBLEMS_SHOWN),
+      warnings: describe(loaded.problems, 'warning'),
       milliseconds: performance.now() - started,
       arenaUsedBytes: this.#arena.usedBytes,
       arenaBytes: this.#arena.buffer.byteLength,
@@ -163,10 +172,17 @@ export class Catalog {
       origin,
       slot,
       file,
-      errors: errors.slice(0, PROBLEMS_SHOWN),
+      errors,
       keptSerial: kept,
     })
   }
+}
+
+function describe(problems: readonly ZoneFileProblem[], severity: ZoneFileProblem['severity']): string[] {
+  return problems
+    .filter((problem) => problem.severity === severity)
+    .slice(0, PROBLEMS_SHOWN)
+    .map((problem) => formatProblem(problem))
 }
 
 function keyOf(space: number, origin: string): string {

@@ -1,7 +1,8 @@
 // One zone file to records: read, checked, accepted or refused as a whole.
 
 import { dirname, isAbsolute, join } from 'node:path'
-import { formatProblem, parseZoneFile } from '../dns/zonefile/parse.ts'
+import { parseZoneFile } from '../dns/zonefile/parse.ts'
+import type { ZoneFileProblem } from '../dns/zonefile/problem.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { FileSource } from '../lib/file-source.ts'
 import { ZoneBuilder } from '../zone/build.ts'
@@ -9,10 +10,10 @@ import { checkZone } from '../zone/check.ts'
 import type { CheckOptions } from '../zone/check.ts'
 
 export interface LoadedZone {
-  /** Undefined when the file was refused. */
-  readonly zone: ZoneBuilder | undefined
-  readonly errors: readonly string[]
-  readonly warnings: readonly string[]
+  /** Complete only when the zone was accepted. */
+  readonly zone: ZoneBuilder
+  readonly accepted: boolean
+  readonly problems: readonly ZoneFileProblem[]
   /** Files that were read beside the zone file itself. */
   readonly included: readonly string[]
 }
@@ -31,19 +32,22 @@ export function loadZone(file: string, origin: Uint8Array, options: CheckOptions
     included.push(resolved)
     return open(resolved)
   }
+  const problems: ZoneFileProblem[] = []
   try {
-    const problems = parseZoneFile(open(file), { file, origin, openInclude }, zone)
-    const errors = problems.filter(({ severity }) => severity === 'error').map(formatProblem)
-    const warnings = problems.filter(({ severity }) => severity === 'warning').map(formatProblem)
+    problems.push(...parseZoneFile(open(file), { file, origin, openInclude }, zone))
     // What holds between records is only worth saying once every record could be read.
-    const findings = errors.length > 0 ? [] : checkZone(zone, options)
-    for (const { severity, line, message } of findings)
-      (severity === 'error' ? errors : warnings).push(line > 0 ? `${file}:${line}: ${message}` : `${file}: ${message}`)
-    return { zone: errors.length > 0 ? undefined : zone, errors, warnings, included }
+    if (problems.every(isWarning))
+      for (const finding of checkZone(zone, options))
+        problems.push({ ...finding, file: finding.file ?? file, column: 0, token: '' })
   } catch (thrown) {
     if (!(thrown instanceof HoldfastError)) throw thrown
-    return { zone: undefined, errors: [thrown.message], warnings: [], included }
+    problems.push({ file, line: 0, column: 0, token: '', message: thrown.message, severity: 'error' })
   } finally {
     for (const source of sources) source.close()
   }
+  return { zone, accepted: problems.every(isWarning), problems, included }
+}
+
+function isWarning({ severity }: ZoneFileProblem): boolean {
+  return severity === 'warning'
 }

@@ -18,7 +18,8 @@ export function answerName(q: Query, view: View): number {
   const { words } = q
   let label = 0
   let node = findNode(q, 0)
-  while (node === 0) node = findNode(q, ++label)
+  // The apex is always there, so this ends at the latest with it.
+  while (node === 0 && label < q.zoneLabel) node = findNode(q, ++label)
   if ((words[(q.zone >> 2) + ZONE.flags] & ZONE_FLAG.cuts) !== 0) {
     const top = topmostCut(q, node, label)
     if (top !== 0) {

@@ -7,7 +7,7 @@ import { answerName } from './answer-name.ts'
 import { answerChaos } from './chaos.ts'
 import { optBytes } from './edns.ts'
 import type { EdnsContext } from './edns.ts'
-import { findZone } from './find.ts'
+import { findZone, sameOrigin } from './find.ts'
 import { finish } from './finish.ts'
 import { HEADER_BYTES, QUESTION_NAME, ZONE, ZONE_STATE } from './layout.ts'
 import { settle } from './proof.ts'
@@ -122,7 +122,8 @@ function answerFromZones(q: Query, view: View): boolean {
     // An alias: its target may be in the same zone, in another one, or not here at all.
     const zone = responsibleZone(q, view.space)
     if (zone === 0) return view.handsOver ? handOver(q, HANDOVER.alias) : settle(q) || truncate(q)
-    if (zone !== q.zone) {
+    // Another version of the same zone may be in service by now; this answer goes on with the one it began with.
+    if (zone !== q.zone && !sameOrigin(q, zone, q.zone)) {
       q.zone = zone
       q.originOffset = q.suffixOffset(q.zoneLabel)
     }

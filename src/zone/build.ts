@@ -32,6 +32,8 @@ export class ZoneBuilder {
   nextRecord: Int32Array<ArrayBuffer> = new Int32Array(64)
   rdataBytes: Uint8Array<ArrayBuffer> = new Uint8Array(4096)
 
+  /** Where the records came from: each file with the number of its first record, in order. */
+  readonly #files: { readonly file: string; readonly first: number }[] = []
   #nameTop = 0
   #rdataTop = 0
   /** Open addressing: name + 1, 0 = free. */
@@ -69,6 +71,15 @@ export class ZoneBuilder {
     if (this.firstRecord[name] < 0) this.firstRecord[name] = record
     else this.nextRecord[this.lastRecord[name]] = record
     this.lastRecord[name] = record
+  }
+
+  /** The records that follow are from this file. */
+  file(file: string): void {
+    this.#files.push({ file, first: this.recordCount })
+  }
+
+  fileOf(record: number): string | undefined {
+    return this.#files.findLast(({ first }) => first <= record)?.file
   }
 
   /** The number of the name in bytes[start, end), which is added when it is new. */

@@ -5,10 +5,12 @@ import { formatName, isSubdomain } from '../dns/name.ts'
 import { TYPE, typeName } from '../dns/types.ts'
 import { APEX } from './build.ts'
 import type { ZoneBuilder } from './build.ts'
+import { checkNsec3 } from './check-nsec3.ts'
 
 export interface ZoneFinding {
   readonly severity: 'error' | 'warning'
-  /** Line of the record concerned; 0 when the finding is about something that is missing. */
+  /** File and line of the record concerned; undefined and 0 when the finding is about something that is missing. */
+  readonly file: string | undefined
   readonly line: number
   readonly message: string
 }
@@ -25,7 +27,6 @@ const BESIDE_CNAME: ReadonlySet<number> = new Set([TYPE.RRSIG, TYPE.NSEC, TYPE.N
 const SINGLETONS: ReadonlySet<number> = new Set([TYPE.CNAME, TYPE.DNAME])
 const LONGEST_SET_BYTES = 65_000
 const RECORD_OVERHEAD = 12
-const MOST_ITERATIONS = 150
 
 /** Where a host name that should have an address sits in the rdata. */
 const HOST_AT: ReadonlyMap<number, number> = new Map([
@@ -36,8 +37,13 @@ const HOST_AT: ReadonlyMap<number, number> = new Map([
 
 export function checkZone(zone: ZoneBuilder, options: CheckOptions = {}): ZoneFinding[] {
   const findings: ZoneFinding[] = []
-  const error = (line: number, message: string) => findings.push({ severity: 'error', line, message })
-  const warning = (line: number, message: string) => findings.push({ severity: 'warning', line, message })
+  const report = (severity: ZoneFinding['severity']) => (record: number, message: string) => {
+    const at =
+      record === NOWHERE ? { file: undefined, line: 0 } : { file: zone.fileOf(record), line: zone.recordLine[record] }
+    findings.push({ severity, ...at, message })
+  }
+  const error = report('error')
+  const warning = report('warning')
 
   checkApex(zone, options, error, warning)
   const origin = zone.name(APEX)
@@ -45,6 +51,11 @@ export function checkZone(zone: ZoneBuilder, options: CheckOptions = {}): ZoneFi
   for (let name = 0; name < zone.nameCount; name++) {
     const first = zone.firstRecord[name]
     if (first < 0 || !checkOwner(zone, name, origin, error)) continue
+    if (zone.rdataLength[first] > LONGEST_SET_BYTES)
+      error(
+        first,
+        `${typeName(zone.recordType[first])} at ${formatName(zone.name(name))} does not fit into a DNS message`,
+      )
     // Most names own one record: nothing can clash.
     if (zone.nextRecord[first] >= 0 || zone.recordType[first] === TYPE.NS) checkSets(zone, name, error, warning)
     if (name !== APEX && zone.findRecord(name, TYPE.NS) >= 0) delegated.add(name)
@@ -55,15 +66,19 @@ export function checkZone(zone: ZoneBuilder, options: CheckOptions = {}): ZoneFi
   return findings
 }
 
-type Report = (line: number, message: string) => void
+/** `record` is the one concerned, or NOWHERE. */
+export type Report = (record: number, message: string) => void
+
+/** The finding is about something that is missing. */
+const NOWHERE = -1
 
 function checkApex(zone: ZoneBuilder, options: CheckOptions, error: Report, warning: Report): void {
   const origin = formatName(zone.origin)
   const soa = zone.findRecord(APEX, TYPE.SOA)
-  if (soa < 0) error(0, `no SOA record at ${origin}; a zone has exactly one`)
+  if (soa < 0) error(NOWHERE, `no SOA record at ${origin}; a zone has exactly one`)
   if (zone.findRecord(APEX, TYPE.NS) < 0) {
     const report = options.requireNs === false ? warning : error
-    report(0, `no NS record at ${origin}; a zone names its servers there`)
+    report(NOWHERE, `no NS record at ${origin}; a zone names its servers there`)
   }
   if (zone.findRecord(APEX, TYPE.CNAME) >= 0) return // reported with the other CNAME clashes
   const previous = options.previousSerial
@@ -71,7 +86,7 @@ function checkApex(zone: ZoneBuilder, options: CheckOptions, error: Report, warn
   // RFC 1982: newer when the difference modulo 2^32 is below 2^31.
   if ((zone.serial - previous) >>> 0 >= 0x8000_0000)
     warning(
-      zone.recordLine[soa],
+      soa,
       `serial ${zone.serial} is older than ${previous}, which is in service; secondaries will not transfer it`,
     )
 }
@@ -79,17 +94,13 @@ function checkApex(zone: ZoneBuilder, options: CheckOptions, error: Report, warn
 /** SOA only at the apex; nothing outside the origin (the reader refuses that too, but other sources come straight here). */
 function checkOwner(zone: ZoneBuilder, name: number, origin: Uint8Array, error: Report): boolean {
   if (name === APEX) return true
-  const line = zone.recordLine[zone.firstRecord[name]]
   if (!endsWith(zone, name, origin) && !isSubdomain(zone.name(name), origin)) {
-    error(line, `${formatName(zone.name(name))} is outside the zone ${formatName(origin)}`)
+    error(zone.firstRecord[name], `${formatName(zone.name(name))} is outside the zone ${formatName(origin)}`)
     return false
   }
   for (let r = zone.firstRecord[name]; r >= 0; r = zone.nextRecord[r])
     if (zone.recordType[r] === TYPE.SOA)
-      error(
-        zone.recordLine[r],
-        `SOA at ${formatName(zone.name(name))}; only the apex ${formatName(origin)} may have one`,
-      )
+      error(r, `SOA at ${formatName(zone.name(name))}; only the apex ${formatName(origin)} may have one`)
   return true
 }
 
@@ -121,27 +132,26 @@ function checkSets(zone: ZoneBuilder, name: number, error: Report, warning: Repo
     set.bytes += zone.rdataLength[r] + RECORD_OVERHEAD
     if (zone.recordTtl[r] !== zone.recordTtl[set.first])
       warning(
-        zone.recordLine[r],
+        r,
         `TTL ${zone.recordTtl[r]} of ${owner()} ${typeName(zone.recordType[r])} differs from the set's; ${zone.recordTtl[set.first]} is used (RFC 2181 section 5.2)`,
       )
   }
   for (const set of sets.values()) {
     const type = zone.recordType[set.first]
-    const line = zone.recordLine[set.first]
     if (type === TYPE.SOA && set.count > 1)
-      error(line, `${set.count} SOA records at ${owner()}; a zone has exactly one`)
+      error(set.first, `${set.count} SOA records at ${owner()}; a zone has exactly one`)
     if (type === TYPE.NS && isWildcard(zone, name))
-      error(line, `NS at the wildcard ${owner()}; a delegation needs a name of its own (RFC 4592 section 4.2)`)
+      error(set.first, `NS at the wildcard ${owner()}; a delegation needs a name of its own (RFC 4592 section 4.2)`)
     if (SINGLETONS.has(type) && set.count > 1)
-      error(line, `${set.count} ${typeName(type)} records at ${owner()}; at most one is allowed`)
+      error(set.first, `${set.count} ${typeName(type)} records at ${owner()}; at most one is allowed`)
     if (set.bytes > LONGEST_SET_BYTES)
-      error(line, `${set.count} ${typeName(type)} records at ${owner()} do not fit into a DNS message`)
+      error(set.first, `${set.count} ${typeName(type)} records at ${owner()} do not fit into a DNS message`)
     if (type !== TYPE.CNAME) continue
     for (const other of sets.values()) {
       const otherType = zone.recordType[other.first]
       if (otherType === TYPE.CNAME || BESIDE_CNAME.has(otherType)) continue
       error(
-        zone.recordLine[Math.max(set.first, other.first)],
+        Math.max(set.first, other.first),
         `CNAME and ${typeName(otherType)} at ${owner()}; a CNAME stands alone (RFC 2181 section 10.1)`,
       )
       break
@@ -165,12 +175,12 @@ function checkHosts(zone: ZoneBuilder, name: number, origin: Uint8Array, warning
     const found = zone.findName(host, 0, host.length)
     if (found >= 0 && zone.findRecord(found, TYPE.CNAME) >= 0) {
       warning(
-        zone.recordLine[r],
+        r,
         `${type} of ${formatName(zone.name(name))} points at ${formatName(host)}, which is a CNAME (RFC 2181 section 10.3)`,
       )
     } else if (zone.recordType[r] === TYPE.NS && !hasAddress(zone, found) && !belowOtherCut(zone, host, name)) {
       warning(
-        zone.recordLine[r],
+        r,
         `NS of ${formatName(zone.name(name))} points at ${formatName(host)}, which has no A or AAAA record in the zone`,
       )
     }
@@ -190,28 +200,6 @@ function belowOtherCut(zone: ZoneBuilder, host: Uint8Array, cut: number): boolea
   return false
 }
 
-/** NSEC3 can only be served by the chain that NSEC3PARAM names, and hashing must stay cheap (RFC 9276 section 3.2). */
-function checkNsec3(zone: ZoneBuilder, error: Report): void {
-  const parameters = zone.findRecord(APEX, TYPE.NSEC3PARAM)
-  if (parameters >= 0) {
-    const rdata = zone.rdata(parameters)
-    const iterations = (rdata[2] << 8) | rdata[3]
-    if (rdata[0] !== 1)
-      error(zone.recordLine[parameters], `NSEC3PARAM with hash algorithm ${rdata[0]}; only 1 (SHA-1) exists`)
-    if (iterations > MOST_ITERATIONS)
-      error(
-        zone.recordLine[parameters],
-        `NSEC3PARAM with ${iterations} iterations; validators accept at most ${MOST_ITERATIONS} (RFC 9276)`,
-      )
-  }
-  for (let r = 0; r < zone.recordCount; r++) {
-    if (zone.recordType[r] !== TYPE.NSEC3) continue
-    if (parameters < 0)
-      error(zone.recordLine[r], `NSEC3 records, but no NSEC3PARAM at ${formatName(zone.origin)}; they cannot be served`)
-    return
-  }
-}
-
 /** Data below a DNAME can never be reached (RFC 6672 section 2.4). */
 function checkOcclusion(zone: ZoneBuilder, delegated: ReadonlySet<number>, warning: Report): void {
   const dnames: number[] = []
@@ -227,7 +215,7 @@ function checkOcclusion(zone: ZoneBuilder, delegated: ReadonlySet<number>, warni
       const ancestor = zone.findName(wire, at, wire.length)
       if (ancestor >= 0 && owners.has(ancestor)) {
         warning(
-          zone.recordLine[zone.firstRecord[name]],
+          zone.firstRecord[name],
           `${formatName(wire)} is hidden by the DNAME at ${formatName(zone.name(ancestor))} (RFC 6672 section 2.4)`,
         )
         break

@@ -256,7 +256,7 @@ class Compiler {
     const hidden = new Set(this.#nsec3Owners)
     for (let name = 0; name < nameCount; name++) {
       // The hashed names of NSEC3 do not exist for questions (RFC 5155 section 7.2.8).
-      if (hidden.has(name)) continue
+      if (name !== APEX && hidden.has(name)) continue
       let slot = spread(nameHash[name], slots - 1)
       while (this.#words[at + TABLE.slots + slot * 2 + 1] !== 0) slot = (slot + 1) & (slots - 1)
       this.#words[at + TABLE.slots + slot * 2] = nameHash[name]

@@ -23,7 +23,12 @@ export class Directory {
 
   /** Puts a zone into service in place of its previous version, if any. */
   publish(compiled: CompiledZone): void {
-    this.#makeRoom()
+    try {
+      this.#makeRoom()
+    } catch (thrown) {
+      this.#arena.discard(compiled.zone, compiled.bytes)
+      throw thrown
+    }
     const { words } = this.#arena
     const at = compiled.zone >> 2
     const hash = this.#hash(compiled.zone)

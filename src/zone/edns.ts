@@ -70,8 +70,11 @@ function readOpt(q: Query, at: number, rdataLength: number): number {
     else if (code === OPTION.cookie) {
       // RFC 7873 section 5.2.2: 8 bytes, or 16 to 40.
       if (length !== CLIENT_COOKIE_BYTES && (length < 16 || length > 40)) return RCODE.FORMERR
-      for (let i = 0; i < length; i++) q.cookie[i] = packet[base + option + i]
-      q.cookieLength = length
+      // Of several, the first counts (RFC 7873 section 5.2).
+      if (q.cookieLength === 0) {
+        for (let i = 0; i < length; i++) q.cookie[i] = packet[base + option + i]
+        q.cookieLength = length
+      }
     }
     option += length
   }

@@ -26,6 +26,7 @@ export class Control {
     return control
   }
 
+  /** Sequentially consistent, as is the load of `generation` that follows it: nothing in the arena is read before. */
   enter(reader: number): void {
     Atomics.store(this.#words, FIRST_READER + reader * READER_STRIDE, Atomics.load(this.#words, EPOCH))
   }

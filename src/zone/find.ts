@@ -1,7 +1,8 @@
 // Looking things up in the arena: the zone for a name, the node of a name in a zone, the rrset of a type at a node.
 //
 // Plain reads suffice although another thread writes: what a pointer leads to was complete before the pointer was
-// stored (atomically, by directory.ts), and x86-64 as well as arm64 keep a load behind the load of its own address.
+// stored (atomically, by directory.ts), and x86-64 as well as arm64 keep a load behind the load of its own address. The
+// hash beside a pointer has no such tie: a reader may see the pointer and not yet the hash, and miss a brand-new zone once.
 
 import { mixSpace, spread } from './hash.ts'
 import { DIRECTORY, HEADER, NODE, SETS, TABLE, ZONE } from './layout.ts'
@@ -28,6 +29,15 @@ export function findZone(q: Query, space: number, from: number): number {
     }
   }
   return 0
+}
+
+/** Whether two zone records are versions of one zone. */
+export function sameOrigin(q: Query, a: number, b: number): boolean {
+  const { words, bytes } = q
+  const length = words[(a >> 2) + ZONE.nameLength]
+  if (words[(b >> 2) + ZONE.nameLength] !== length) return false
+  for (let i = ZONE.name * 4; i < ZONE.name * 4 + length; i++) if (bytes[a + i] !== bytes[b + i]) return false
+  return true
 }
 
 /** The node of the name from `label` on in the query's zone, or 0. */

@@ -16,6 +16,8 @@ export { formatProblem, type ZoneFileProblem } from './problem.ts'
 export type { ByteSource } from './window.ts'
 
 export interface RecordSink {
+  /** The records that follow are from this file: the zone file itself, an included one, and the including one again. */
+  file?(name: string): void
   /** Views are only valid during the call. The owner is uncompressed wire in its original case. */
   record(
     owner: Uint8Array,
@@ -81,6 +83,7 @@ class ZoneFileReader {
     const window = new Window(source)
     const { tokens } = window
     this.#files.push(file)
+    this.#sink.file?.(file)
     while (!this.#problems.full && window.next()) {
       if (tokens.fault !== '') {
         this.#problems.add('error', file, tokens, tokens.faultAt, '', tokens.fault)
@@ -97,6 +100,8 @@ class ZoneFileReader {
       }
     }
     this.#files.pop()
+    const including = this.#files.at(-1)
+    if (including !== undefined) this.#sink.file?.(including)
   }
 
   #readRecord(tokens: Tokens, line: number): void {

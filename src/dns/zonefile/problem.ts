@@ -13,11 +13,14 @@ export interface ZoneFileProblem {
   readonly severity: 'error' | 'warning'
 }
 
-/** `db.example:12:9: "abc": expected a 32-bit serial number` */
+/**
+ * `db.example:12:9: "abc": expected a 32-bit serial number`. What concerns a record as a whole has column 0, what
+ * concerns the zone as a whole line 0 as well; neither is shown.
+ */
 export function formatProblem(problem: ZoneFileProblem): string {
   const { file, line, column, token, message, severity } = problem
-  const label = severity === 'warning' ? 'warning: ' : ''
-  return `${file}:${line}:${column}: ${label}${token === '' ? '' : `"${token}": `}${message}`
+  const at = [file, line, column].filter((part) => part !== 0).join(':')
+  return `${at}: ${severity === 'warning' ? 'warning: ' : ''}${token === '' ? '' : `"${token}": `}${message}`
 }
 
 /** The problems of one parse: up to `max` errors, and as many warnings. */
