@@ -6,6 +6,7 @@ import type { ServedBlock } from '../server/metrics/dns-metrics.ts'
 import type { HealthProbe } from '../server/metrics/health-probe.ts'
 import { enabledPlugins } from '../server/metrics/server-metrics.ts'
 import type { ForwardingBlock } from '../server/metrics/upstream-metrics.ts'
+import { spacesOf } from '../server/spaces.ts'
 import { StatsReader } from '../server/stats.ts'
 import type { TcpCounters } from '../server/tcp.ts'
 import type { Generation } from './dns-service.ts'
@@ -20,28 +21,29 @@ export interface ServiceState {
 
 export function renderServiceMetrics({ loaded, server, zones }: Generation, state: ServiceState): string {
   const { blocks } = loaded.config
+  const spaces = spacesOf(blocks)
   const labels = blocks.map(({ bind, port }) => serverLabel(bind[0] ?? '', port))
-  const served = blocks.flatMap((block, space): ServedBlock[] =>
+  const served = blocks.flatMap((block, number): ServedBlock[] =>
     block.prometheus === undefined
       ? []
       : [
           {
-            server: labels[space],
+            server: labels[number],
             zone: block.zones[0],
-            stats: new StatsReader(server.statsOf(space)),
-            slot: (slot) => zones.slot(space, slot),
+            stats: new StatsReader(server.statsOf(number)),
+            slot: (slot) => zones.slot(spaces[number], slot),
           },
         ],
   )
-  const forwarding = blocks.flatMap((block, space): ForwardingBlock[] => {
-    const stats = server.upstreamStatsOf(space)
-    return stats === undefined ? [] : [{ server: labels[space], stats, cachedZones: block.cache?.zones }]
+  const forwarding = blocks.flatMap((block, number): ForwardingBlock[] => {
+    const stats = server.upstreamStatsOf(number)
+    return stats === undefined ? [] : [{ server: labels[number], stats, cachedZones: block.cache?.zones }]
   })
   return renderMetrics(served, forwarding, {
     version: state.version,
     revision: '',
-    plugins: blocks.map((block, space) => ({
-      server: labels[space],
+    plugins: blocks.map((block, number) => ({
+      server: labels[number],
       zone: block.zones[0],
       names: enabledPlugins(block),
     })),
@@ -54,6 +56,7 @@ export function renderServiceMetrics({ loaded, server, zones }: Generation, stat
     arenaUsedBytes: zones.arenaUsedBytes,
     arenaFreeBytes: zones.arenaBytes - zones.arenaUsedBytes,
     workers: server.workers,
+    handoverDroppedTotal: server.handoverDroppedTotal,
     logLinesDroppedTotal: state.sinkDropped + server.logLinesDropped,
     tcpConnections: state.tcp.open,
     tcpConnectionsTotal: state.tcp.accepted,

@@ -13,6 +13,7 @@ import type { ServerConfig } from '../server/config.ts'
 import { HttpServer, httpEndpoints } from '../server/http.ts'
 import { HealthProbe } from '../server/metrics/health-probe.ts'
 import { NameServer } from '../server/name-server.ts'
+import { spacesOf } from '../server/spaces.ts'
 import type { TcpCounters } from '../server/tcp.ts'
 import { Control } from '../zone/epoch.ts'
 import { renderServiceMetrics } from './dns-metrics.ts'
@@ -56,6 +57,11 @@ export class DnsService {
   #reloadsFailed = 0
   /** One reload at a time. */
   #reloading: Promise<void> = Promise.resolve()
+  #reloadWaits = false
+  #stopping = false
+  /** Ends the wait for zones that are being loaded. */
+  #giveUp: (() => void) | undefined
+  readonly #hurry = new AbortController()
 
   constructor(options: DnsServiceOptions) {
     this.#options = options
@@ -90,32 +96,45 @@ export class DnsService {
 
   /** Goes over to a new configuration, or stays with the old one and says why. */
   reload(load: () => LoadedConfig): Promise<void> {
-    this.#reloading = this.#reloading.then(() => this.#reload(load))
+    // One that waits its turn will see what this one would.
+    if (this.#reloadWaits) return this.#reloading
+    this.#reloadWaits = true
+    this.#reloading = this.#reloading.then(() => {
+      this.#reloadWaits = false
+      return this.#reload(load)
+    })
     return this.#reloading
   }
 
   async #reload(load: () => LoadedConfig): Promise<void> {
     const { log } = this.#options
     const previous = this.#generation
-    if (previous === undefined) return
+    if (previous === undefined || this.#stopping) return
     try {
       const loaded = load()
       await this.#http.serve(httpEndpoints(loaded.config))
-      this.#generation = await this.#startGeneration(loaded, previous.server)
+      this.#generation = await this.#startGeneration(loaded, previous)
       this.#probeHealth(loaded.config)
       log.info('Reloaded the configuration')
     } catch (thrown) {
+      if (this.#stopping) return
       this.#reloadsFailed++
       log.error(`Cannot reload, the previous configuration stays in service: ${messageOf(thrown)}`)
       const endpoints = httpEndpoints(previous.loaded.config)
       await this.#http.serve(endpoints).catch((error: unknown) => log.error(messageOf(error)))
       return
     }
-    await stopGeneration(previous)
+    await stopGeneration(previous, this.#hurry.signal)
   }
 
-  /** Waits out the lameduck time, answers what has arrived, closes everything. `hurry` cuts the waiting short. */
+  /**
+   * Waits out the lameduck time, answers what has arrived, closes everything. `hurry` cuts the waiting short. What is
+   * being loaded is given up.
+   */
   async stop(hurry: AbortSignal): Promise<void> {
+    this.#stopping = true
+    this.#giveUp?.()
+    hurry.addEventListener('abort', () => this.#hurry.abort(), { once: true })
     await this.#reloading
     const lameduckMs = Math.max(0, ...(this.#generation?.loaded.config.blocks.map((block) => block.lameduckMs) ?? []))
     await this.#http.drain(lameduckMs, hurry)
@@ -125,15 +144,20 @@ export class DnsService {
     await this.#options.sink.flush()
   }
 
-  async #startGeneration(loaded: LoadedConfig, previous?: NameServer): Promise<Generation> {
+  async #startGeneration(loaded: LoadedConfig, previous?: Generation): Promise<Generation> {
     const { log, sink, version, plainUdp, onFatal } = this.#options
     const workers = plainUdp ? 0 : (this.#options.workers ?? availableParallelism())
     const control = Control.create(1 + workers)
     const { port1, port2 } = new MessageChannel()
-    const zones = new ZoneTable(loaded.config, log)
+    const spaces = spacesOf(loaded.config.blocks)
+    const zones = new ZoneTable(log)
     const ready = Promise.withResolvers<void>()
+    this.#giveUp = () => ready.reject(new Error('the server is stopping'))
+    if (this.#stopping) this.#giveUp()
+    let server: NameServer | undefined
     const onReport = (report: LoaderReport) => {
       zones.apply(report)
+      server?.zonesChanged()
       if (report.kind === 'ready') ready.resolve()
     }
     const loader = new LoaderThread(
@@ -141,7 +165,9 @@ export class DnsService {
         control: control.buffer,
         readers: [port2],
         requireNs: loaded.requireNs,
-        blocks: loaded.config.blocks.map(({ autos, files }, space) => ({ space, autos, files })),
+        spaces: loaded.config.blocks
+          .map(({ autos, files }, space) => ({ space, autos, files }))
+          .filter(({ space }) => spaces[space] === space),
       },
       onReport,
       (error) => {
@@ -155,8 +181,9 @@ export class DnsService {
     )
     try {
       await ready.promise
+      if (previous !== undefined) refuseLosses(zones.lostFrom(previous.zones))
       const slots = Math.max(FEWEST_SLOTS, zones.slots * SLOT_HEADROOM)
-      const server = new NameServer(
+      server = new NameServer(
         {
           config: loaded.config,
           identity: { version: `holdfast ${version}`, hostname: hostname() },
@@ -173,7 +200,7 @@ export class DnsService {
         },
         slots,
       )
-      await server.start(previous)
+      await server.start(previous?.server)
       return { loaded, loader, server, zones }
     } catch (thrown) {
       await loader.stop()
@@ -198,6 +225,13 @@ export class DnsService {
       tcp: this.#tcpCounters,
     })
   }
+}
+
+/** A reload changes everything it is asked to, or nothing: the generation in service still has the last good versions. */
+function refuseLosses(lost: readonly string[]): void {
+  if (lost.length === 0) return
+  const shown = lost.slice(0, 5).join(' ') + (lost.length > 5 ? ' …' : '')
+  throw new HoldfastError('ZonesLost', `Cannot do without ${shown}: their files cannot be used now; mend them first`)
 }
 
 async function stopGeneration({ server, loader }: Generation, hurry?: AbortSignal): Promise<void> {

@@ -1,9 +1,7 @@
 // `holdfast dns`: the name server, from directories of zone files or a Corefile.
 
-import { createHash } from 'node:crypto'
-import { globSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { basename, dirname, resolve } from 'node:path'
 import { HoldfastError, messageOf } from '../lib/errors.ts'
 import { Log } from '../lib/log.ts'
 import { LogSink } from '../lib/log-sink.ts'
@@ -11,18 +9,11 @@ import type { HttpAddress } from '../server/config.ts'
 import { parseCorefile } from '../server/corefile/parse-corefile.ts'
 import { zonesConfig } from '../server/corefile/zones-config.ts'
 import { command, EXIT, type Io } from './command.ts'
-import { DnsService, type LoadedConfig } from './dns-service.ts'
+import { CorefileSource, CorefileWatch } from './corefile-source.ts'
+import { DnsService, type Generation, type LoadedConfig } from './dns-service.ts'
 import { version } from './version.ts'
 
 const MOST_WORKERS = 256
-/** Editors write a file in several steps. */
-const SETTLE_MS = 50
-/** A mounted ConfigMap changes by the swap of this link. */
-const KUBERNETES_LINK = '..data'
-
-interface Watcher {
-  close(): void
-}
 
 export const dnsCommand = command({
   name: 'dns',
@@ -46,7 +37,8 @@ export const dnsCommand = command({
     quiet: { summary: 'log only errors' },
   },
   async run({ options }, io) {
-    const load = () => loadConfig(options, io)
+    const corefile = options.conf === undefined ? undefined : new CorefileSource(options.conf)
+    const load = () => loadConfig(options, corefile, io)
     const loaded = load()
     const workers = options.workers === undefined ? undefined : readWorkers(options.workers)
     const sink = new LogSink(1)
@@ -61,18 +53,20 @@ export const dnsCommand = command({
       plainUdp: options['plain-udp'],
       onFatal: fatal.resolve,
     })
-    const reload = () => void service.reload(() => announceNotices(load(), log))
-    io.onHangup(reload)
+    const reload = () => service.reload(() => announceNotices(load(), log))
+    io.onHangup(() => void reload())
     announceNotices(loaded, log)
-    const { server, zones } = await service.start(loaded)
+    const stopped = aborted(stopSignal)
     const { pidfile } = options
     if (pidfile !== undefined) writePidfile(pidfile)
-    for (const { host, port } of server.listeners) log.info(`Listening on ${printAddress(host, port)} (UDP and TCP)`)
-    if (options.zones.length > 0) log.info(`Try: ${digLine(zones.serving()[0]?.zone, server.listeners[0])}`)
-
-    const watcher = options.conf === undefined ? undefined : watchCorefile(options.conf, loaded, reload)
-    const failure = await Promise.race([fatal.promise, aborted(stopSignal)])
-    watcher?.close()
+    const started = await Promise.race([service.start(loaded), stopped])
+    let watch: CorefileWatch | undefined
+    if (started !== undefined) {
+      announce(started, options, log)
+      if (corefile !== undefined) watch = follow(corefile, loaded, log, reload)
+    }
+    const failure = await Promise.race([fatal.promise, stopped])
+    watch?.close()
     if (failure !== undefined) log.error(failure.message)
     else log.info(`Stopping on ${String(stopSignal.reason)}`)
     await service.stop(io.stopSignal())
@@ -95,14 +89,15 @@ interface ConfigWithNotices extends LoadedConfig {
   readonly notices: readonly string[]
 }
 
-function loadConfig(options: DnsOptions, io: Io): ConfigWithNotices {
-  const { zones, listen, conf } = options
-  if (conf === undefined) {
+function loadConfig(options: DnsOptions, corefile: CorefileSource | undefined, io: Io): ConfigWithNotices {
+  const { zones, listen } = options
+  if (corefile === undefined) {
     if (zones.length === 0)
       throw new HoldfastError(
         'Usage',
         'Cannot run "holdfast dns": nothing to serve; --zones DIR or -conf FILE is wanted',
       )
+    for (const directory of zones) requireDirectory(directory)
     const http = Object.entries({ health: options.health, ready: options.ready, prometheus: options.metrics })
       .filter((entry): entry is [string, string] => entry[1] !== undefined)
       .map(([name, text]) => [name, readHttpAddress(text)] as const)
@@ -114,22 +109,26 @@ function loadConfig(options: DnsOptions, io: Io): ConfigWithNotices {
       'Usage',
       'Cannot use --zones or --listen with -conf: the Corefile says what is served and where',
     )
-  const text = readText(conf)
   const port = options['dns.port']
-  const { config, notices } = parseCorefile(text, {
-    file: conf,
+  const { config, notices } = parseCorefile(corefile.readMain(), {
+    file: corefile.file,
     env: io.env,
-    readFile: readText,
-    glob: (pattern) => globSync(pattern).toSorted(),
+    readFile: (path) => corefile.readImport(path),
+    glob: (pattern) => corefile.glob(pattern),
     hostname: hostname(),
     ...(port === undefined ? {} : { defaultPort: readPort(port) }),
   })
   return {
     config,
-    hash: hashOf(text),
+    hash: corefile.hash(),
     requireNs: false,
     notices: notices.map(({ at, message }) => `${at}: ${message}`),
   }
+}
+
+function announce({ server, zones }: Generation, options: DnsOptions, log: Log): void {
+  for (const { host, port } of server.listeners) log.info(`Listening on ${printAddress(host, port)} (UDP and TCP)`)
+  if (options.zones.length > 0) log.info(`Try: ${digLine(zones.serving()[0]?.zone, server.listeners[0])}`)
 }
 
 function announceNotices(loaded: ConfigWithNotices, log: Log): LoadedConfig {
@@ -137,12 +136,11 @@ function announceNotices(loaded: ConfigWithNotices, log: Log): LoadedConfig {
   return loaded
 }
 
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (thrown) {
-    throw new HoldfastError('FileUnreadable', `Cannot read "${file}": ${messageOf(thrown)}`, { cause: thrown })
-  }
+function requireDirectory(directory: string): void {
+  const stats = statSync(directory, { throwIfNoEntry: false })
+  if (stats?.isDirectory() === true) return
+  const what = stats === undefined ? 'there is no such directory' : 'not a directory'
+  throw new HoldfastError('FileUnreadable', `Cannot read "${directory}": ${what}; a directory of zone files is wanted`)
 }
 
 function readPort(text: string): number {
@@ -174,41 +172,16 @@ function writePidfile(file: string): void {
   }
 }
 
-/** Follows the Corefile when it has `reload`. The directory is watched, because editors and Kubernetes replace files. */
-function watchCorefile(file: string, { config, hash }: LoadedConfig, reload: () => void): Watcher | undefined {
-  if (config.blocks.every(({ reloadMs }) => reloadMs === 0)) return undefined
-  const path = resolve(file)
-  let last = hash
-  const look = () => {
-    let now: string
-    try {
-      now = hashOf(readFileSync(path, 'utf8'))
-    } catch {
-      return // being replaced; the next event or interval finds it
-    }
-    if (now === last) return
-    last = now
-    reload()
-  }
-  let settling: NodeJS.Timeout | undefined
-  const watcher = watch(dirname(path), (_, name) => {
-    if (name !== basename(path) && name !== KUBERNETES_LINK) return
-    clearTimeout(settling)
-    settling = setTimeout(look, SETTLE_MS)
-  })
-  const interval = setInterval(look, Math.max(1000, ...config.blocks.map(({ reloadMs }) => reloadMs)))
-  look() // it may have changed while zones were loaded
-  return {
-    close() {
-      clearTimeout(settling)
-      clearInterval(interval)
-      watcher.close()
-    },
-  }
-}
-
-function hashOf(text: string): string {
-  return createHash('sha512').update(text).digest('hex')
+/** Follows the Corefile when it has `reload`. */
+function follow(
+  source: CorefileSource,
+  { config }: LoadedConfig,
+  log: Log,
+  reload: () => Promise<void>,
+): CorefileWatch | undefined {
+  const intervalMs = Math.max(...config.blocks.map(({ reloadMs }) => reloadMs))
+  if (intervalMs === 0) return undefined
+  return new CorefileWatch(source, { intervalMs, reload, onProblem: (message) => log.warning(message) })
 }
 
 function aborted(signal: AbortSignal): Promise<undefined> {

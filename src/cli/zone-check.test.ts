@@ -81,7 +81,7 @@ test('a file that cannot be read does not keep the others from being checked', a
   const { code, stdout, stderr } = await check(absent, directory, good)
   expect(code).toBe(3)
   expect(stderr).toContain(`Cannot read "${absent}": no such file or directory`)
-  expect(stderr).toContain(`Cannot read "${directory}": illegal operation on a directory`)
+  expect(stderr).toContain(`Cannot read "${directory}": not a regular file`)
   expect(stdout).toBe(`${good}: zone example.test., serial 7, 3 records\n`)
 })
 

@@ -2,7 +2,6 @@
 
 import type { Log } from '../lib/log.ts'
 import type { LoaderReport } from '../names/loader-messages.ts'
-import type { ServerConfig } from '../server/config.ts'
 
 interface ZoneRow {
   readonly space: number
@@ -20,15 +19,15 @@ export class ZoneTable {
   readonly #log: Log
   readonly #rows = new Map<string, ZoneRow>()
   readonly #bySlot = new Map<number, ZoneRow>()
-  readonly #blocks: number
+  /** Directories that could not be read at the start. */
+  readonly #unreadable: string[] = []
   #ready = false
   #records = 0
   #loadErrors = 0
   arenaUsedBytes = 0
   arenaBytes = 0
 
-  constructor(config: ServerConfig, log: Log) {
-    this.#blocks = config.blocks.length
+  constructor(log: Log) {
     this.#log = log
   }
 
@@ -46,6 +45,17 @@ export class ZoneTable {
     for (const { origin, serial } of this.#rows.values())
       if (serial !== undefined) serving.push({ zone: origin, serial })
     return serving
+  }
+
+  /** Zones in service there that are none here, although nobody took them away: their files cannot be used. */
+  lostFrom(previous: ZoneTable): string[] {
+    const here = new Map([...this.#rows.values()].map(({ origin, serial }) => [origin, serial]))
+    const lost = ({ zone }: { zone: string }) =>
+      here.has(zone) ? here.get(zone) === undefined : this.#unreadable.length > 0
+    return previous
+      .serving()
+      .filter(lost)
+      .map(({ zone }) => zone)
   }
 
   slot(space: number, slot: number): { zone: string; plugin: string } | undefined {
@@ -76,6 +86,9 @@ export class ZoneTable {
       }
       case 'problem':
         this.#log.warning(report.message)
+        return
+      case 'unreadable':
+        this.#unreadable.push(report.path)
         return
       case 'ready': {
         this.#ready = true
@@ -109,7 +122,7 @@ export class ZoneTable {
     this.arenaBytes = report.arenaBytes
     this.#records += report.records
     for (const warning of report.warnings) this.#log.warning(warning)
-    if (!this.#ready && this.#rows.size > ANNOUNCED * this.#blocks) return
+    if (!this.#ready && this.#rows.size > ANNOUNCED) return
     const unchanged =
       known && !report.serialChanged ? ' (content changed, serial did not: secondaries will not notice)' : ''
     const milliseconds = report.milliseconds.toFixed(report.milliseconds < 10 ? 1 : 0)

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,8 +27,11 @@ test('a file arrives in pieces, each at the place asked for, and ends with 0', (
 test('a file that cannot be read is an error that says why', () => {
   const path = join(directory, 'absent')
   expect(() => new FileSource(path)).toThrow(`Cannot read "${path}": no such file or directory`)
-  const source = new FileSource(directory)
-  expect(() => source.read(new Uint8Array(1), 0)).toThrow(
-    `Cannot read "${directory}": illegal operation on a directory`,
-  )
+})
+
+test('what is no regular file is refused, and nobody waits for it', () => {
+  const pipe = join(directory, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  for (const path of [pipe, directory, '/dev/zero'])
+    expect(() => new FileSource(path)).toThrow(`Cannot read "${path}": not a regular file`)
 })

@@ -1,7 +1,7 @@
 // A file as a source of bytes that is read piece by piece, for readers that stream. Closes itself at its end;
 // a reader that stops early closes it.
 
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import { HoldfastError } from './errors.ts'
 
@@ -12,7 +12,7 @@ export class FileSource {
   constructor(file: string) {
     this.file = file
     try {
-      this.#fd = openSync(file, 'r')
+      this.#fd = openRegularFile(file)
     } catch (error) {
       throw unreadable(file, error)
     }
@@ -36,6 +36,17 @@ export class FileSource {
     closeSync(this.#fd)
     this.#fd = undefined
   }
+}
+
+/**
+ * A descriptor for reading. What is no regular file is refused: a pipe or a device may keep its reader waiting for
+ * ever, and already opening one may, so nothing is looked at before it is open.
+ */
+export function openRegularFile(path: string): number {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  if (fstatSync(fd).isFile()) return fd
+  closeSync(fd)
+  throw new Error('not a regular file')
 }
 
 function unreadable(path: string, error: unknown): HoldfastError {

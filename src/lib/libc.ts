@@ -19,6 +19,8 @@ export interface Libc {
   sendmmsg(fd: number, messages: number, count: number, flags: number): number
   address(buffer: ArrayBuffer): number
   errno(): number
+  /** `argument` is an int. */
+  fcntl(fd: number, command: number, argument: number): number
   /** Only glibc has it. */
   malloc_trim: ((pad: number) => number) | undefined
 }
@@ -37,6 +39,7 @@ export function loadLibc(report: (reason: string) => void): Libc | undefined {
     // koffi is CommonJS and optional: require() can fail, a static import could not.
     const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi')
     const libc = koffi.load(null)
+    const fcntl = libc.func('int fcntl(int, int, ...)')
     return {
       socket: libc.func('int socket(int, int, int)'),
       setsockopt: libc.func('int setsockopt(int, int, int, uint8_t *, unsigned int)'),
@@ -50,6 +53,7 @@ export function loadLibc(report: (reason: string) => void): Libc | undefined {
       sendmmsg: libc.func('int sendmmsg(int, uintptr_t, unsigned int, int)'),
       address: (buffer) => Number(koffi.address(buffer)),
       errno: () => koffi.errno(),
+      fcntl: (fd, command, argument) => fcntl(fd, command, 'int', argument) as number,
       malloc_trim: optional(() => libc.func('int malloc_trim(size_t)')),
     }
   } catch (thrown) {

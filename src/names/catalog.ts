@@ -8,7 +8,6 @@ import { formatProblem } from '../dns/zonefile/problem.ts'
 import type { ZoneFileProblem } from '../dns/zonefile/problem.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Arena } from '../zone/arena.ts'
-import { ArenaFull } from '../zone/arena.ts'
 import { compileFailedZone, compileZone } from '../zone/compile.ts'
 import type { CompiledZone } from '../zone/compile.ts'
 import type { Directory } from '../zone/directory.ts'
@@ -72,6 +71,12 @@ export class Catalog {
       })
   }
 
+  /** A source should have the origin, but its file cannot be read: the zone is known, and fails until it can. */
+  miss(source: ZoneSource, origin: string, file: string): void {
+    const entry = this.#entry(source.space, origin)
+    if (entry.serving === undefined) this.#refuse(entry, source, file, [])
+  }
+
   /** A source no longer has the origin. */
   withdraw(source: ZoneSource, origin: string): void {
     const entry = this.#entry(source.space, origin)
@@ -106,62 +111,58 @@ export class Catalog {
     return this.#order.find((source) => entry.offers.has(source))
   }
 
+  /** Whatever goes wrong concerns this zone; the others must go on being followed. */
   #load(entry: Entry, source: ZoneSource, file: string): void {
+    try {
+      this.#tryLoad(entry, source, file)
+    } catch (thrown) {
+      this.#refuse(entry, source, file, [`${file}: ${messageOf(thrown)}`])
+    }
+  }
+
+  #tryLoad(entry: Entry, source: ZoneSource, file: string): void {
     const started = performance.now()
     const { space, origin, slot } = entry
     const previousSerial = entry.serving?.serial
-    const loaded = loadZone(file, parseName(origin), {
+    const { zone, accepted, problems, included } = loadZone(file, parseName(origin), {
       requireNs: this.#requireNs,
       ...(previousSerial === undefined ? {} : { previousSerial }),
     })
-    source.watchAlso(origin, loaded.included)
-    const options = { space, slot, fallthrough: source.fallthrough }
-    const { zone } = loaded
-    if (!loaded.accepted) {
-      zone.release()
-      return this.#refuse(entry, file, describe(loaded.problems, 'error'), options)
-    }
-    const { serial, recordCount } = zone
-    // Room of versions that readers have left since makes room for this one.
-    this.#directory.reclaim()
     try {
-      const compiled = compileZone(zone, this.#arena, options)
+      source.watchAlso(origin, included)
+      if (!accepted) return this.#refuse(entry, source, file, describe(problems, 'error'))
+      // Room of versions that readers have left since makes room for this one.
+      this.#directory.reclaim()
+      const { serial, recordCount } = zone
+      const compiled = compileZone(zone, this.#arena, { space, slot, fallthrough: source.fallthrough })
       this.#directory.publish(compiled)
       entry.serving = { compiled, serial }
-    } catch (thrown) {
-      // Whatever went wrong concerns this zone; the others must go on being followed.
-      const defect = thrown instanceof ArenaFull ? '' : `${file}: cannot be compiled, which is a defect: `
-      return this.#refuse(entry, file, [`${defect}${messageOf(thrown)}`], options)
+      this.#directory.reclaim()
+      this.#report({
+        kind: 'zone',
+        space,
+        origin,
+        slot,
+        plugin: source.plugin,
+        file,
+        serial,
+        serialChanged: previousSerial !== serial,
+        records: recordCount,
+        warnings: describe(problems, 'warning'),
+        milliseconds: performance.now() - started,
+        arenaUsedBytes: this.#arena.usedBytes,
+        arenaBytes: this.#arena.buffer.byteLength,
+      })
     } finally {
       zone.release()
     }
-    this.#directory.reclaim()
-    this.#report({
-      kind: 'zone',
-      space,
-      origin,
-      slot,
-      plugin: source.plugin,
-      file,
-      serial,
-      serialChanged: previousSerial !== serial,
-      records: recordCount,
-      warnings: describe(loaded.problems, 'warning'),
-      milliseconds: performance.now() - started,
-      arenaUsedBytes: this.#arena.usedBytes,
-      arenaBytes: this.#arena.buffer.byteLength,
-    })
   }
 
-  #refuse(
-    entry: Entry,
-    file: string,
-    errors: readonly string[],
-    options: Parameters<typeof compileFailedZone>[2],
-  ): void {
+  #refuse(entry: Entry, source: ZoneSource, file: string, errors: readonly string[]): void {
     const { space, origin, slot } = entry
     if (entry.serving === undefined) {
-      const compiled = compileFailedZone(parseName(origin), this.#arena, options)
+      const { fallthrough } = source
+      const compiled = compileFailedZone(parseName(origin), this.#arena, { space, slot, fallthrough })
       this.#directory.publish(compiled)
       entry.serving = { compiled, serial: undefined }
     }

@@ -7,20 +7,22 @@ export interface LoaderData {
   readonly control: SharedArrayBuffer
   /** One port for each reader there is from the start; each gets every arena. */
   readonly readers: readonly MessagePort[]
-  readonly blocks: readonly LoaderBlock[]
+  readonly spaces: readonly LoaderSpace[]
   /** Refuse zones without NS at the apex. */
   readonly requireNs: boolean
 }
 
-export interface LoaderBlock {
+/** A set of zones, for one server block or several. */
+export interface LoaderSpace {
   readonly space: number
   readonly autos: readonly AutoConfig[]
   readonly files: readonly FileConfig[]
 }
 
-export type LoaderRequest =
-  /** A reader that came later; it gets the arena of the moment and every later one. */
-  { readonly kind: 'reader'; readonly port: MessagePort } | { readonly kind: 'stop' }
+/** A reader that came later; it gets the arena of the moment and every later one. */
+export interface NewReader {
+  readonly port: MessagePort
+}
 
 export type LoaderReport =
   | {
@@ -56,5 +58,7 @@ export type LoaderReport =
       readonly arenaBytes: number
     }
   | { readonly kind: 'problem'; readonly message: string }
+  /** A directory that could not be read at the start: nobody knows which zones are in it. */
+  | { readonly kind: 'unreadable'; readonly path: string }
   /** Every source has been scanned once. */
   | { readonly kind: 'ready'; readonly milliseconds: number }

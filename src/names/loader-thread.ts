@@ -1,10 +1,9 @@
 // The main thread's handle on the loading thread.
 
-import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { workerUrl } from '../lib/worker-url.ts'
-import type { LoaderData, LoaderReport, LoaderRequest } from './loader-messages.ts'
+import type { LoaderData, LoaderReport, NewReader } from './loader-messages.ts'
 
 export class LoaderThread {
   readonly #worker: Worker
@@ -25,17 +24,13 @@ export class LoaderThread {
 
   /** Lets another reader have the arenas. */
   addReader(port: MessagePort): void {
-    this.#request({ kind: 'reader', port }, [port])
+    const request: NewReader = { port }
+    this.#worker.postMessage(request, [port])
   }
 
+  /** Ends it wherever it is: nobody is left to see what it was loading. Also when it has ended by itself. */
   async stop(): Promise<void> {
     this.#stopping = true
-    const exit = once(this.#worker, 'exit')
-    this.#request({ kind: 'stop' })
-    await exit
-  }
-
-  #request(request: LoaderRequest, transfer: readonly MessagePort[] = []): void {
-    this.#worker.postMessage(request, [...transfer])
+    await this.#worker.terminate()
   }
 }

@@ -9,7 +9,7 @@ import { Directory } from '../zone/directory.ts'
 import { Control } from '../zone/epoch.ts'
 import { Catalog } from './catalog.ts'
 import type { ZoneSource } from './catalog.ts'
-import type { LoaderData, LoaderReport, LoaderRequest } from './loader-messages.ts'
+import type { LoaderData, LoaderReport, NewReader } from './loader-messages.ts'
 import { ZoneDirectory } from './sources/zone-directory.ts'
 import { ZoneFile } from './sources/zone-file.ts'
 
@@ -18,7 +18,8 @@ const LARGE_ZONE = 50_000
 
 const data = workerData as LoaderData
 const control = new Control(data.control)
-const stop = new AbortController()
+/** The thread is ended from outside, as a whole. */
+const lifetime = new AbortController().signal
 const libc = loadLibc(() => undefined)
 
 function report(message: LoaderReport): void {
@@ -43,7 +44,7 @@ hand(arena.buffer)
 
 const started = performance.now()
 const watchers: { start(): void }[] = []
-for (const { space, autos, files } of data.blocks) {
+for (const { space, autos, files } of data.spaces) {
   for (const { path, zones, reloadMs, fallthrough } of files) {
     const watcher: ZoneFile = new ZoneFile({ path, origins: zones, reloadMs, ...callbacks(() => source) })
     const source = sourceOf(space, 'file', fallthrough, watcher)
@@ -57,22 +58,20 @@ for (const { space, autos, files } of data.blocks) {
 }
 for (const watcher of watchers) watcher.start()
 report({ kind: 'ready', milliseconds: performance.now() - started })
-parentPort?.on('message', (request: LoaderRequest) => {
-  if (request.kind === 'reader') {
-    readers.push(request.port)
-    request.port.postMessage({ generation, arena: arena.buffer })
-  } else {
-    stop.abort()
-    for (const reader of readers) reader.close()
-    parentPort?.close()
-  }
+parentPort?.on('message', ({ port }: NewReader) => {
+  readers.push(port)
+  port.postMessage({ generation, arena: arena.buffer })
 })
 
 function callbacks(source: () => ZoneSource) {
   return {
-    signal: stop.signal,
+    signal: lifetime,
     onZone: (origin: string, file: string) => catalog.offer(source(), origin, file),
     onGone: (origin: string) => catalog.withdraw(source(), origin),
+    onUnreadable: (origin: string | undefined, path: string) => {
+      if (origin === undefined) report({ kind: 'unreadable', path })
+      else catalog.miss(source(), origin, path)
+    },
     onProblem: (message: string) => report({ kind: 'problem', message }),
   }
 }

@@ -9,13 +9,15 @@ export interface Answering {
   readonly views: readonly View[]
   readonly responder: Responder
   readonly arena: ArenaReader
-  /** Answers what the zones cannot; undefined when there is nothing to say. Never rejects. */
+  /** Answers what the zones cannot; undefined when the query is given up. Never rejects. */
   readonly handOver: (
     query: Uint8Array,
-    space: number,
+    block: number,
     address: string,
     port: number,
   ) => Promise<Uint8Array | undefined>
   /** To be called when what was received has been answered. */
   readonly answered: () => void
+  /** To be called with what was thrown instead of an answer, which is a defect; that query is given up. */
+  readonly failed: (thrown: unknown) => void
 }

@@ -25,12 +25,18 @@ export class ArenaReader {
     this.#query = query
     // No listener: messages wait until `enter` takes them. The port must not keep a thread alive.
     arenas.unref()
+    this.refresh()
+  }
+
+  /** Goes over to the newest arena without waiting for the next query: the old one is memory for nothing. */
+  refresh(): void {
+    this.enter()
+    this.leave()
   }
 
   /** The arena in use, to start another reader with. */
   get current(): ArenaMessage {
-    this.enter()
-    this.leave()
+    this.refresh()
     return { generation: this.#generation, arena: this.#query.words.buffer as SharedArrayBuffer }
   }
 

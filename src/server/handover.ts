@@ -36,46 +36,48 @@ export class Handover {
     this.#arena = arena
   }
 
-  /** Resolves to the whole response; never rejects. */
+  /** Resolves to the response. For UDP, what the zones say is cut to size; what is joined or comes from elsewhere is not. */
   async answer(packet: Uint8Array, block: HandoverBlock, client: ResolverClient): Promise<Uint8Array> {
     const { view, resolver } = block
-    const reason = this.#reason(packet, view)
-    const options = this.#options(view, client)
+    const tcp = client.transport === 'tcp'
+    const reason = this.#reason(packet, view, tcp)
+    const options = this.#options(view)
     if (reason === HANDOVER.uncovered) return withOptions(await resolver.resolve(packet, client), options)
-    const local = this.#local(packet, view)
+    const local = this.#local(packet, view, tcp)
     if (reason === HANDOVER.alias) return this.#followAlias(packet, local, resolver, client)
     const fallthrough = reason === HANDOVER.fallthrough && this.#fallsThrough(block)
     const outcome: LocalAnswer = { rcode: local[3] & 0x0f, message: local, fallthrough }
     return withOptions(await resolver.resolve(packet, client, outcome), options)
   }
 
-  #reason(packet: Uint8Array, view: View): number {
-    this.#ask(packet, view)
+  #reason(packet: Uint8Array, view: View, tcp: boolean): number {
+    this.#ask(packet, view, tcp)
     return this.#query.handover
   }
 
   /** What our OPT record has to say to the query just asked: NSID, cookie, keepalive. */
-  #options(view: View, { transport }: ResolverClient): Uint8Array {
+  #options(view: View): Uint8Array {
     const query = this.#query
     if (!query.edns) return NO_OPTIONS
-    query.keepaliveAsked &&= transport === 'tcp'
     const start = query.at
     emitOpt(query, view, this.#edns)
     return this.#scratch.slice(start + OPT_BYTES, query.at)
   }
 
   /** What the zones alone say. */
-  #local(packet: Uint8Array, view: View): Uint8Array {
-    return this.#scratch.slice(0, this.#ask(packet, { ...view, handsOver: false, handoverRcodes: 0 }))
+  #local(packet: Uint8Array, view: View, tcp: boolean): Uint8Array {
+    return this.#scratch.slice(0, this.#ask(packet, { ...view, handsOver: false, handoverRcodes: 0 }, tcp))
   }
 
-  #ask(packet: Uint8Array, view: View): number {
+  #ask(packet: Uint8Array, view: View, tcp: boolean): number {
     this.#scratch.set(packet)
     this.#arena.enter()
-    this.#query.open(this.#scratch, 0, packet.length, LONGEST_MESSAGE, true)
-    const length = answer(this.#query, [view], this.#edns)
-    this.#arena.leave()
-    return length
+    try {
+      this.#query.open(this.#scratch, 0, packet.length, LONGEST_MESSAGE, tcp)
+      return answer(this.#query, [view], this.#edns)
+    } finally {
+      this.#arena.leave()
+    }
   }
 
   #fallsThrough({ fallthrough }: HandoverBlock): boolean {

@@ -19,10 +19,11 @@ interface HostAddress {
   readonly scope: number
 }
 
-export function listenersOf(blocks: readonly ServerBlock[]): Listener[] {
+/** `eachAddress`: sockets cannot tell which address was asked, so every address of the host gets its own. */
+export function listenersOf(blocks: readonly ServerBlock[], eachAddress = false): Listener[] {
   const listeners = new Map<string, { address: HostAddress; port: number; blocks: number[] }>()
   for (const [index, block] of blocks.entries()) {
-    for (const address of addressesOf(block)) {
+    for (const address of addressesOf(block, eachAddress)) {
       const key = `${address.host}%${address.scope} ${block.port}`
       const listener = listeners.get(key)
       if (listener === undefined) listeners.set(key, { address, port: block.port, blocks: [index] })
@@ -32,12 +33,23 @@ export function listenersOf(blocks: readonly ServerBlock[]): Listener[] {
   return [...listeners.values()].map(({ address, port, blocks: indexes }) => ({ ...address, port, blocks: indexes }))
 }
 
-function addressesOf(block: ServerBlock): HostAddress[] {
+function addressesOf(block: ServerBlock, eachAddress: boolean): HostAddress[] {
   const interfaces = networkInterfaces()
   const hasIpv6 = Object.values(interfaces).some((list) => list?.some(({ family }) => family === 'IPv6'))
-  const named = block.bind.length === 0 ? ['0.0.0.0', ...(hasIpv6 ? ['::'] : [])] : block.bind
+  const wildcards = ['0.0.0.0', ...(hasIpv6 ? ['::'] : [])]
+  const wanted = block.bind.length === 0 ? wildcards : block.bind
+  const named = eachAddress ? wanted.flatMap(addressesOfHost) : wanted
   const excepted = new Set((block.bindExcept ?? []).flatMap((name) => expand(name, block).map(({ host }) => host)))
   return named.flatMap((name) => expand(name, block)).filter(({ host }) => !excepted.has(host))
+}
+
+/** A wildcard stands for the addresses of its family; link-local ones want an interface and are left out. */
+function addressesOfHost(name: string): string[] {
+  if (name !== '0.0.0.0' && name !== '::') return [name]
+  const family = name === '::' ? 'IPv6' : 'IPv4'
+  return Object.values(networkInterfaces()).flatMap((list) =>
+    (list ?? []).filter((each) => each.family === family && !each.scopeid).map(({ address }) => address),
+  )
 }
 
 /** An address is itself; the name of an interface stands for its addresses. */

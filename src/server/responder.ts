@@ -14,9 +14,9 @@ import { FAMILY, PROTO, StatsWriter } from './stats.ts'
 export interface ResponderOptions {
   readonly cookieSecret: Uint8Array
   readonly tcpIdleMs: number
-  /** By space; undefined where nobody reads the counters. */
+  /** By block; undefined where nobody reads the counters. */
   readonly stats: readonly (SharedArrayBuffer | undefined)[]
-  /** By space; empty where nothing is logged. */
+  /** By block; empty where nothing is logged. */
   readonly logs: readonly (readonly LogConfig[])[]
   readonly local: string
 }
@@ -63,17 +63,17 @@ export class Responder {
   }
 
   /** Shares a batch's duration out among its queries. */
-  observe(space: number, seconds: number, queries: number): void {
-    this.#stats[space]?.observeDuration(seconds / queries, queries)
+  observe(block: number, seconds: number, queries: number): void {
+    this.#stats[block]?.observeDuration(seconds / queries, queries)
   }
 
   /** Counts and logs a query that was answered elsewhere and later; the client's address must be set again. */
-  record(space: number, request: Uint8Array, response: Uint8Array, tcp: boolean, seconds: number): void {
+  record(block: number, request: Uint8Array, response: Uint8Array, tcp: boolean, seconds: number): void {
     const { query } = this
     const type = query.setName(request, 12, request.length)
       ? (request[12 + query.nameLength] << 8) | request[13 + query.nameLength]
       : 0
-    this.#stats[space]?.count(
+    this.#stats[block]?.count(
       0,
       tcp ? PROTO.tcp : PROTO.udp,
       this.#family(),
@@ -83,8 +83,8 @@ export class Responder {
       request.length,
       response.length,
     )
-    this.#stats[space]?.observeDuration(seconds, 1)
-    this.#logs[space]?.append(
+    this.#stats[block]?.observeDuration(seconds, 1)
+    this.#logs[block]?.append(
       this.lines,
       request,
       request.length,
@@ -99,7 +99,7 @@ export class Responder {
 
   #count(length: number, responseLength: number): void {
     const { query } = this
-    const stats = this.#stats[query.space]
+    const stats = this.#stats[query.block]
     if (stats === undefined) return
     stats.count(
       query.zoneSlot,
@@ -116,7 +116,7 @@ export class Responder {
   #log(length: number, response: Uint8Array, seconds: number): void {
     const { query } = this
     const proto = query.tcp ? PROTO.tcp : PROTO.udp
-    this.#logs[query.space]?.append(
+    this.#logs[query.block]?.append(
       this.lines,
       this.original,
       length,

@@ -71,14 +71,15 @@ export class TcpConnection {
     const input = this.#rest
     const output = this.#output
     let at = 0
-    let garbage = false
+    let broken = false
     while (!this.#blocked && at + LENGTH_BYTES <= input.length) {
       const length = (input[at] << 8) | input[at + 1]
       const end = at + LENGTH_BYTES + length
       // No DNS message at all, and so neither is what follows.
-      garbage = length < HEADER_BYTES
-      if (garbage || end > input.length) break
-      this.#answer(input.subarray(at + LENGTH_BYTES, end))
+      broken = length < HEADER_BYTES
+      if (broken || end > input.length) break
+      broken = !this.#answered(input.subarray(at + LENGTH_BYTES, end))
+      if (broken) break
       if (output.length >= WRITE_BYTES) this.#socket.write(output.take())
       at = end
     }
@@ -88,13 +89,24 @@ export class TcpConnection {
       this.#rest = Buffer.from(input.subarray(at))
     }
     if (output.length > 0) this.#socket.write(output.take())
-    if (this.#blocked || garbage) this.#socket.pause()
-    if (garbage) this.#socket.destroySoon()
+    if (this.#blocked || broken) this.#socket.pause()
+    if (broken) this.#socket.destroySoon()
     this.#owner.answering.answered()
   }
 
-  #answer(query: Buffer): void {
-    const { responder, arena, views } = this.#owner.answering
+  /** False when answering failed, for a reason that is not the client's. */
+  #answered(query: Buffer): boolean {
+    const { answering } = this.#owner
+    try {
+      this.#answer(query, answering)
+      return true
+    } catch (thrown) {
+      answering.failed(thrown)
+      return false
+    }
+  }
+
+  #answer(query: Buffer, { responder, arena, views }: Answering): void {
     const { edns } = responder
     edns.addressLength = this.#addressBytes.length
     edns.address.set(this.#addressBytes)
@@ -104,17 +116,25 @@ export class TcpConnection {
     const base = this.#output.length + LENGTH_BYTES
     for (let i = 0; i < query.length; i++) bytes[base + i] = query[i]
     arena.enter()
-    const length = responder.respond(bytes, base, query.length, LONGEST_MESSAGE, views, true)
-    arena.leave()
+    let length: number
+    try {
+      length = responder.respond(bytes, base, query.length, LONGEST_MESSAGE, views, true)
+    } finally {
+      arena.leave()
+    }
     if (length > 0) this.#output.commit(length)
-    else if (length === ELSEWHERE) void this.#forward(Buffer.from(query), responder.query.space)
+    else if (length === ELSEWHERE) void this.#forward(Buffer.from(query), responder.query.block)
   }
 
-  async #forward(query: Buffer, space: number): Promise<void> {
+  async #forward(query: Buffer, block: number): Promise<void> {
     this.#pending++
-    const response = await this.#owner.answering.handOver(query, space, this.#address, this.#port)
+    const response = await this.#owner.answering.handOver(query, block, this.#address, this.#port)
     this.#pending--
-    if (response !== undefined && this.#socket.writable) {
+    if (response === undefined) {
+      this.#socket.destroy() // sooner than its client would give up waiting, and it may ask again
+      return
+    }
+    if (this.#socket.writable) {
       const framed = Buffer.allocUnsafe(LENGTH_BYTES + response.length)
       framed.writeUInt16BE(response.length)
       framed.set(response, LENGTH_BYTES)

@@ -14,11 +14,13 @@ export const LONGEST_NSID = 190
 /** The record is written with one-byte lengths (zone/chaos.ts). */
 const LONGEST_TEXT = 254
 
-export function viewOf(block: ServerBlock, space: number, identity: ServerIdentity): View {
+/** `number` is the block's own; `space` that of its zones (spaces.ts). */
+export function viewOf(block: ServerBlock, number: number, space: number, identity: ServerIdentity): View {
   const handsOver = block.forwards.length > 0 || block.alternates.length > 0
   let handoverRcodes = 0
   for (const { rcodes } of block.alternates) for (const rcode of rcodes) if (rcode < 16) handoverRcodes |= 1 << rcode
   return {
+    block: number,
     space,
     zones: block.zones.map((name) => lowerName(parseName(name))),
     udpBytes: block.udpBytes,

@@ -28,12 +28,12 @@ export function answer(q: Query, views: readonly View[], context: EdnsContext): 
   const { packet, base } = q
   if (q.length < HEADER_BYTES || (packet[base + 2] & 0x80) !== 0) return SILENCE
   let view = views[0]
-  q.space = view.space
+  q.block = view.block
   q.limit = HEADER_BYTES
   q.rcode = readQuery(q)
   if (q.rcode === RCODE.NOERROR) {
     if (views.length > 1) view = chooseView(q, views)
-    q.space = view.space
+    q.block = view.block
     const most = q.tcp ? 65_535 : q.edns ? Math.min(q.clientBytes, view.udpBytes) : 512
     q.limit = Math.min(most, q.capacity) - optBytes(q, view)
     q.rotate = view.rotate

@@ -49,6 +49,7 @@ describe('the arena', () => {
     const arena = new Arena(4096)
     const used = arena.usedBytes
     expect(() => arena.allocate(0x7fff_0000)).toThrow(ArenaFull)
+    expect(() => arena.allocate(2.6e9)).toThrow(ArenaFull)
     expect(arena.usedBytes).toBe(used)
     expect(arena.allocate(16)).toBeGreaterThan(0)
   })

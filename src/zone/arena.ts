@@ -45,6 +45,8 @@ export class Arena {
   }
 
   allocate(wanted: number): number {
+    // Beyond 32 bits, aligning would wrap around.
+    if (wanted > LARGEST_ARENA) throw tooLarge(wanted)
     const bytes = align4(wanted)
     this.#used += bytes
     for (let i = 0; i < this.#holes.length; i++) {
@@ -133,7 +135,7 @@ export class Arena {
     const size = Math.min(Math.max(this.buffer.byteLength * 2, this.#top + bytes * 2), LARGEST_ARENA)
     if (this.#top + bytes > size) {
       this.#used -= bytes
-      throw new ArenaFull(`Cannot hold ${this.#top + bytes} bytes of zones; at most ${LARGEST_ARENA} fit`)
+      throw tooLarge(this.#top + bytes)
     }
     const larger = new SharedArrayBuffer(size)
     const target = new Uint8Array(larger)
@@ -143,4 +145,8 @@ export class Arena {
     this.words = new Int32Array(larger)
     this.#onGrow(larger)
   }
+}
+
+function tooLarge(bytes: number): ArenaFull {
+  return new ArenaFull(`Cannot hold zones of ${bytes} bytes; at most ${LARGEST_ARENA} fit into memory`)
 }

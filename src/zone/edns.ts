@@ -132,6 +132,7 @@ export function emitOpt(q: Query, view: View, context: EdnsContext): void {
   packet[start + 9] = rdataLength >> 8
   packet[start + 10] = rdataLength
   q.at = at - q.base
+  q.optLength = at - start
   q.additionals++
 }
 

@@ -8,7 +8,9 @@ import { QUESTION_NAME } from './layout.ts'
 
 /** Settings of one server block that answering needs. */
 export interface View {
-  /** Number of the block; zones carry it. */
+  /** Number of the block, for counters, logs and forwarders. */
+  readonly block: number
+  /** Which set of zones it serves: zones carry this number, and blocks may share one. */
   readonly space: number
   /** Lower-case wire names the block is responsible for. */
   readonly zones: readonly Uint8Array[]
@@ -89,7 +91,7 @@ export class Query {
   ownerOffset = 0
 
   /** Number of the server block that was responsible. */
-  space = 0
+  block = 0
   /** One of HANDOVER when the answer was ELSEWHERE. */
   handover = 0
 
@@ -110,6 +112,8 @@ export class Query {
   /** Nodes whose addresses or NSEC are in the message already. */
   readonly included: Int32Array = new Int32Array(32)
   includedCount = 0
+  /** Bytes of our OPT at the end of the response. */
+  optLength = 0
   /** Rotates A and AAAA sets; the turn moves on with each. */
   rotate = true
   turn = 0
@@ -153,6 +157,7 @@ export class Query {
     this.zone = 0
     this.zoneSlot = 0
     this.rcode = 0
+    this.optLength = 0
     this.clearSections()
     this.chain = 0
     this.owedCount = 0

@@ -150,6 +150,7 @@ function randomView(random: Random, space: number, zones: readonly Uint8Array[])
   // Beside the longest question there is room for an identifier of 198 bytes in 512.
   const text = () => (random.chance(0.5) ? random.bytes(random.pick([0, 5, 64, 198])) : undefined)
   return {
+    block: space,
     space,
     zones,
     udpBytes: random.pick([512, 1232, 4096]),

@@ -122,6 +122,7 @@ export class ZonesTarget implements Target {
     const dnssecOk = random.chance(0.4)
     const edns = dnssecOk || random.chance(0.5)
     const view: View = {
+      block: 0,
       space: 0,
       zones: [Uint8Array.of(0)],
       udpBytes: random.pick([512, 1232, 4096]),

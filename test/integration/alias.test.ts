@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rcodeName } from '../../src/dns/types.ts'
-import { Sandbox, zoneText } from '../support/holdfast-process.ts'
+import { dig, Sandbox, zoneText } from '../support/holdfast-process.ts'
 import { lookup, recordLines } from '../support/lookup.ts'
 import type { RunningServer } from '../support/name-server.ts'
 import { bind } from '../support/name-servers.ts'
@@ -59,6 +59,18 @@ describe('an alias out of the zones', () => {
       expect(lines).toEqual(expected.answer.map(({ name, type, rdata }) => `${name} ${type} ${rdata}`))
     if (expected.answer_index_1 !== undefined)
       expect(lines[1]).toMatch(new RegExp(` ${expected.answer_index_1.type} ${expected.answer_index_1.rdata}$`, 'u'))
+  })
+
+  test('TCP keepalive is not spoken of over UDP, not even where the zones have the last word', async () => {
+    const port = await freePort()
+    const file = sandbox.write('zone-out', zoneText(['out CNAME www.example.com.']))
+    const directives = `bind 127.0.0.1\n file ${file} example.test\n forward example.net 127.0.0.1:${upstream.port}`
+    await sandbox.serve('-conf', sandbox.write('Corefile-out', `.:${port} {\n ${directives}\n}\n`))
+    const byUdp = await dig(port, '+keepalive', 'out.example.test')
+    expect(byUdp).toContain('www.example.com.')
+    expect(byUdp).not.toContain('KEEPALIVE')
+    expect(await dig(port, '+keepalive', 'www.example.net')).not.toContain('KEEPALIVE')
+    expect(await dig(port, '+tcp', '+keepalive', 'out.example.test')).toContain('KEEPALIVE')
   })
 
   test('there are such cases', () => {

@@ -184,6 +184,35 @@ describe('zone files beside a Kubernetes monitor', () => {
   })
 })
 
+test('zones on several ports are kept once, and counted by port', async () => {
+  const sandbox = new Sandbox()
+  try {
+    sandbox.write('zones/db.example.test', zoneText(Array.from({ length: 1000 }, (_, i) => `h${i} A 192.0.2.1`)))
+    const [one, two, metrics] = [await freePort(), await freePort(), await freePort()]
+    const usedBytes = async (ports: readonly number[]) => {
+      const listen = ports.flatMap((port) => ['--listen', `127.0.0.1:${port}`])
+      const server = await sandbox.serve(
+        ...['--zones', sandbox.path('zones'), ...listen, '--metrics', `127.0.0.1:${metrics}`],
+      )
+      expect(server.output).toContain('1 zone with 1003 records loaded')
+      for (const port of ports) expect(await brief(port, 'h1.example.test.')).toBe('192.0.2.1')
+      await brief(ports[0], 'h2.example.test.')
+      for (const [index, port] of ports.entries()) {
+        const labels = `family="1",proto="udp",server="dns://127.0.0.1:${port}",type="A",view="",zone="example.test."`
+        expect(await metric(metrics, `coredns_dns_requests_total{${labels}}`)).toBe(index === 0 ? 2 : 1)
+      }
+      expect(await metric(metrics, 'holdfast_zones')).toBe(1)
+      const bytes = await metric(metrics, 'holdfast_arena_used_bytes')
+      server.kill('SIGTERM')
+      expect(await server.ended()).toBe(0)
+      return bytes
+    }
+    expect(await usedBytes([one, two])).toBe(await usedBytes([one]))
+  } finally {
+    await sandbox.close()
+  }
+})
+
 describe('several server blocks', () => {
   const sandbox = new Sandbox()
   let upstream: RunningServer

@@ -6,8 +6,8 @@ import { closeSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exchangeUdp } from '../support/dns-client.ts'
-import { question } from '../support/fault-server.ts'
-import { type HoldfastProcess, Sandbox, zoneText } from '../support/holdfast-process.ts'
+import { FaultServer, question } from '../support/fault-server.ts'
+import { type HoldfastProcess, metric, Sandbox, zoneText } from '../support/holdfast-process.ts'
 import { brief, untilAnswer } from '../support/lookup.ts'
 import { freePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'
@@ -84,6 +84,31 @@ test('after kill -9 the server starts again at once, on the same port', async ()
     server.kill('SIGKILL')
     expect(await server.ended()).toBe('SIGKILL')
   }
+})
+
+describe.each([['batched'], ['plain']])('with %s UDP, a flood', (kind) => {
+  test('of one question for an upstream that is silent is dropped beyond a limit, and zones are answered', async () => {
+    const metrics = await freePort()
+    const upstream = await FaultServer.start(() => undefined)
+    const directives = [
+      'bind 127.0.0.1',
+      `file ${sandbox.path('zones/db.example.test')} example.test`,
+      `forward corp.example 127.0.0.1:${upstream.port}`,
+      `prometheus 127.0.0.1:${metrics}`,
+    ]
+    const file = sandbox.write('Corefile', `.:${port} {\n ${directives.join('\n ')}\n}\n`)
+    await sandbox.serve('-conf', file, ...(kind === 'plain' ? ['--plain-udp'] : []))
+    const socket = createSocket('udp4')
+    const packet = question('a.corp.example.')
+    const send = () => new Promise((resolve) => socket.send(packet, port, '127.0.0.1', resolve))
+    await until('dropped queries', async () => {
+      await Promise.all(Array.from({ length: 2000 }, send))
+      return ((await metric(metrics, 'holdfast_handover_dropped_total')) ?? 0) > 0
+    })
+    socket.close()
+    expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
+    await upstream.stop()
+  })
 })
 
 describe('a log that cannot be written', () => {

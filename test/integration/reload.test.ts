@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { renameSync, symlinkSync } from 'node:fs'
+import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -66,6 +66,22 @@ describe('a Corefile with reload', () => {
       sandbox.path('conf/Corefile'),
     )
     await untilAnswer(port, 'www.example.test.', 'REFUSED')
+  })
+
+  test('is followed in what it imports, by name and by pattern', async () => {
+    const forward = 'forward corp.example 127.0.0.1:1'
+    sandbox.write('more/a.conf', '')
+    sandbox.write('common', 'reload 3600s')
+    await sandbox.serve('-conf', sandbox.write('Corefile', corefile('import common', 'import more/*.conf')))
+    expect(await brief(port, 'x.corp.example.')).toBe('REFUSED')
+    sandbox.write('common', `reload 3600s\n${forward}`)
+    await untilAnswer(port, 'x.corp.example.', 'SERVFAIL')
+    sandbox.write('common', 'reload 3600s')
+    await untilAnswer(port, 'x.corp.example.', 'REFUSED')
+    sandbox.write('more/b.conf', forward)
+    await untilAnswer(port, 'x.corp.example.', 'SERVFAIL')
+    rmSync(sandbox.path('more/b.conf'))
+    await untilAnswer(port, 'x.corp.example.', 'REFUSED')
   })
 
   test('that is broken leaves the old one in service and says what is wrong where', async () => {
@@ -193,6 +209,32 @@ describe('queries that wait for an upstream', () => {
 })
 
 describe('SIGTERM', () => {
+  const records = Array.from({ length: 1_000_000 }, (_, i) => `h${i} A 192.0.2.1`)
+
+  test('while zones are loaded for the first time does not wait for them', async () => {
+    sandbox.write('zones/db.large.test', zoneText(records))
+    const server = sandbox.spawn(['dns', '-conf', sandbox.write('Corefile', corefile())])
+    await server.logged(/Zone example\.test/u)
+    server.kill('SIGTERM')
+    expect(await server.ended()).toBe(0)
+    expect(server.output).not.toContain('Zone large.test.')
+    expect(server.output).not.toContain('ERROR')
+  })
+
+  test('while a reload loads its zones does not wait for them', async () => {
+    const server = await sandbox.serve('-conf', sandbox.write('Corefile', corefile()))
+    const before = server.output.length
+    sandbox.write('large/db.large.test', zoneText(records))
+    const file = `file ${sandbox.path('zones/db.example.test')} example.test`
+    sandbox.write('Corefile', corefile(file).replace(sandbox.path('zones'), sandbox.path('large')))
+    server.kill('SIGHUP')
+    await server.logged(/Zone example\.test/u, before)
+    server.kill('SIGTERM')
+    expect(await server.ended()).toBe(0)
+    expect(server.output).not.toContain('Zone large.test.')
+    expect(server.output).not.toContain('ERROR')
+  })
+
   test('answers what was sent before, ends idle connections, and exits with 0 in good time', async () => {
     const server = await sandbox.serve('-conf', sandbox.write('Corefile', corefile()))
     const idle = connect(port, '127.0.0.1')

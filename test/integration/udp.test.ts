@@ -4,9 +4,9 @@
 import { createSocket } from 'node:dgram'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RCODE, TYPE } from '../../src/dns/types.ts'
-import { decoded, question } from '../support/fault-server.ts'
+import { question } from '../support/fault-server.ts'
 import { dig, type HoldfastProcess, Sandbox, zoneText } from '../support/holdfast-process.ts'
-import { answersToPackets, brief, briefly } from '../support/lookup.ts'
+import { answersToPackets, brief } from '../support/lookup.ts'
 import { freePort } from '../support/ports.ts'
 
 describe.each([['batched'], ['plain']])('%s UDP', (kind) => {
@@ -114,8 +114,8 @@ describe.each([['batched'], ['plain']])('%s UDP', (kind) => {
     )
     await Promise.all(sent)
     for (const socket of sockets) socket.close()
-    const [answer] = await answersToPackets(port, [question('www.example.test.')])
-    expect(briefly(decoded(answer.bytes))).toBe('192.0.2.1')
+    // Some of the noise may still fill the socket: the question is asked again then.
+    expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
     expect(server.output).not.toContain('ERROR')
   })
 })

@@ -1,6 +1,7 @@
 // A running server follows its zone directory: every way a file can come, change, break and go.
 
-import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync, writeSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { TYPE } from '../../src/dns/types.ts'
 import { exchangeUdp } from '../support/dns-client.ts'
@@ -34,6 +35,18 @@ test('a new file is served, new content takes effect without a new serial, a rem
   rmSync(sandbox.path('zones/db.second.test'))
   await untilAnswer(port, 'www.second.test.', 'REFUSED')
   expect(await brief(port, 'www.first.test.')).toBe('192.0.2.1')
+})
+
+test('a pipe in place of a file that is included refuses its zone and holds up no other', async () => {
+  execFileSync('mkfifo', [sandbox.path('fifo')])
+  sandbox.write('zones/db.a.test', zoneText([`$INCLUDE ${sandbox.path('fifo')}`]))
+  sandbox.write('zones/db.b.test', zoneText(['www A 192.0.2.1']))
+  const server = await serve()
+  expect(server.output).toContain(`Cannot read "${sandbox.path('fifo')}": not a regular file`)
+  expect(await brief(port, 'www.a.test.')).toBe('SERVFAIL')
+  expect(await brief(port, 'www.b.test.')).toBe('192.0.2.1')
+  renameSync(sandbox.write('new', 'www A 192.0.2.2\n'), sandbox.path('fifo'))
+  await untilAnswer(port, 'www.a.test.', '192.0.2.2')
 })
 
 test('a broken edit leaves the last good version in service and names file, line, column and token', async () => {
@@ -117,8 +130,16 @@ test('a link that leads nowhere is reported and keeps the zone it gave', async (
   await untilAnswer(port, 'www.example.test.', '192.0.2.2')
 })
 
-test('a directory that is not there yet is served once it is', async () => {
-  const server = await serve()
+test('a directory on the command line that is not there is an error', async () => {
+  const server = sandbox.spawn(['dns', '--zones', sandbox.path('zones'), '--listen', `127.0.0.1:${port}`])
+  expect(await server.ended()).toBe(1)
+  expect(server.output).toContain(`Cannot read "${sandbox.path('zones')}": there is no such directory`)
+})
+
+test('a directory in a Corefile that is not there yet is served once it is', async () => {
+  const auto = `auto {\n directory ${sandbox.path('zones')}\n }`
+  const corefile = `.:${port} {\n bind 127.0.0.1\n ${auto}\n}\n`
+  const server = await sandbox.serve('-conf', sandbox.write('Corefile', corefile))
   expect(server.output).toContain('Cannot read directory')
   expect(await brief(port, 'www.example.test.')).toBe('REFUSED')
   sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.1']))
@@ -168,4 +189,44 @@ test('ten thousand zones are loaded and served', { timeout: 60_000 }, async () =
   expect(found).toEqual(numbers.map((i) => `10.0.${i >> 8}.${i & 255}`))
   sandbox.write('zones/z7.test', zoneText(['www A 192.0.2.77']))
   await untilAnswer(port, 'www.z7.test.', '192.0.2.77')
+})
+
+test('a file that is still being written is not read until it is whole', async () => {
+  const file = sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.1', 'last A 192.0.2.2']))
+  const server = await serve()
+  const writer = openSync(file, 'w')
+  writeSync(writer, zoneText(['www A 192.0.2.9'], 2))
+  // A change elsewhere shows that the loader has been round since.
+  sandbox.write('zones/db.other.test', zoneText(['www A 192.0.2.3']))
+  await untilAnswer(port, 'www.other.test.', '192.0.2.3')
+  expect(await brief(port, 'last.example.test.')).toBe('192.0.2.2')
+  expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
+  writeSync(writer, 'last A 192.0.2.10\n')
+  closeSync(writer)
+  await untilAnswer(port, 'last.example.test.', '192.0.2.10')
+  expect(server.output).not.toMatch(/example\.test\. serial 2, 4 records/u)
+})
+
+test('a reload that would lose a zone is refused, and the last good version stays', async () => {
+  sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.1']))
+  const server = await serve()
+  sandbox.write('zones/db.example.test', zoneText(['www A oops'], 2))
+  await server.logged(/Zone example\.test\. refused: serial 1 stays in service/u)
+  server.kill('SIGHUP')
+  await server.logged(/Cannot reload, .* Cannot do without example\.test\.: /u)
+  expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
+  sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.2'], 3))
+  await untilAnswer(port, 'www.example.test.', '192.0.2.2')
+  server.kill('SIGHUP')
+  await server.logged(/Reloaded the configuration/u)
+  expect(await brief(port, 'www.example.test.')).toBe('192.0.2.2')
+})
+
+test('a link that leads nowhere from the start is a zone that fails, not one that is unknown', async () => {
+  mkdirSync(sandbox.path('zones'))
+  symlinkSync(sandbox.path('elsewhere'), sandbox.path('zones/db.example.test'))
+  await serve()
+  expect(await brief(port, 'www.example.test.')).toBe('SERVFAIL')
+  sandbox.write('elsewhere', zoneText(['www A 192.0.2.1']))
+  await untilAnswer(port, 'www.example.test.', '192.0.2.1')
 })

@@ -15,6 +15,7 @@ import { Control } from '../../src/zone/epoch.ts'
 import { Query, type View } from '../../src/zone/query.ts'
 
 export const PLAIN_VIEW: View = {
+  block: 0,
   space: 0,
   zones: [Uint8Array.of(0)],
   udpBytes: 1232,

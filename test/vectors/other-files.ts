@@ -56,7 +56,7 @@ class Scene {
   /** Starts the sources of a server block with these directives, as the loading thread does. */
   serve(directives: string): void {
     const config = block(directives)
-    this.#view = viewOf(config, 0, { version: '', hostname: '' })
+    this.#view = viewOf(config, 0, 0, { version: '', hostname: '' })
     for (const { path, zones, reloadMs } of config.files)
       new ZoneFile({ path, origins: zones, reloadMs, ...this.#callbacks('file') }).start()
     for (const auto of config.autos) new ZoneDirectory({ ...auto, ...this.#callbacks('auto') }).start()
@@ -83,6 +83,9 @@ class Scene {
     return {
       signal: this.#stop.signal,
       onZone: (origin: string, file: string) => this.#catalog.offer(source, origin, file),
+      onUnreadable: (origin: string | undefined, path: string) => {
+        if (origin !== undefined) this.#catalog.miss(source, origin, path)
+      },
       onGone: (origin: string) => this.#catalog.withdraw(source, origin),
       onProblem: (message: string) => this.problems.push(message),
     }

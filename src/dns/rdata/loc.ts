@@ -9,8 +9,8 @@ import { readDecimal } from './fields/number.ts'
 const EQUATOR = 2 ** 31
 const ALTITUDE_BASE = 10_000_000
 const MAX_SIZE_CENTIMETRES = 9e9
-const DEFAULT_SIZES = [0x12, 0x16, 0x13]
-const SIZE_NOUNS = ['a size', 'a horizontal precision', 'a vertical precision']
+const DEFAULT_SIZES: readonly number[] = [0x12, 0x16, 0x13]
+const SIZE_NOUNS: readonly string[] = ['a size', 'a horizontal precision', 'a vertical precision']
 
 const place: Field = {
   size: 16,

@@ -2,8 +2,9 @@
 // when reading them can be spared.
 
 import { createHash } from 'node:crypto'
-import { type BigIntStats, closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { type BigIntStats, closeSync, fstatSync, readSync, statSync } from 'node:fs'
 import { messageOf } from '../../lib/errors.ts'
+import { openRegularFile } from '../../lib/file-source.ts'
 
 const CHUNK_BYTES = 1 << 18
 /**
@@ -33,7 +34,8 @@ export class KnownContent {
       const before = statSync(path, { bigint: true, throwIfNoEntry: false })
       if (before === undefined) return this.#lost(path, { state: 'missing' })
       if (look === 'stat' && known?.stamp === stampOf(before)) return { state: 'same' }
-      if (!before.isFile()) return this.#lost(path, { state: 'unreadable', reason: 'not a file' })
+      // Looked at once more when it is open; but a pipe is better not opened at all: its writer would take us for a reader.
+      if (!before.isFile()) return this.#lost(path, { state: 'unreadable', reason: 'not a regular file' })
       const { hash, stats } = hashOf(path, this.#chunk)
       this.#known.set(path, { stamp: reliableStamp(stats), hash })
       return { state: known?.hash === hash ? 'same' : 'changed' }
@@ -58,7 +60,7 @@ export class KnownContent {
 }
 
 function hashOf(path: string, chunk: Buffer): { hash: string; stats: BigIntStats } {
-  const file = openSync(path, 'r')
+  const file = openRegularFile(path)
   try {
     const stats = fstatSync(file, { bigint: true })
     const hash = createHash('sha256')

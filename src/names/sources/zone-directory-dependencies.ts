@@ -11,6 +11,8 @@ export const STALE_RETRY_MS = 2 * CLOCK_TICK_MS
 export class ZoneDependencies {
   readonly #content = new KnownContent()
   readonly #files = new Map<string, readonly string[]>()
+  /** How many zones include each file. */
+  readonly #uses = new Map<string, number>()
   readonly #loadedAt = new Map<string, number>()
 
   /** To be called before a zone is handed out for loading. */
@@ -20,20 +22,26 @@ export class ZoneDependencies {
 
   /** Says what `origin` includes; true when one of the files changed since the zone was handed out. */
   set(origin: string, files: readonly string[]): boolean {
-    const known = this.paths()
-    for (const file of files) if (!known.has(file)) this.#content.check(file, 'bytes')
+    for (const file of files) if (!this.#uses.has(file)) this.#content.check(file, 'bytes')
+    for (const file of files) this.#uses.set(file, (this.#uses.get(file) ?? 0) + 1)
+    this.#release(origin)
     this.#files.set(origin, files)
     const loadedAt = this.#loadedAt.get(origin) ?? 0
     return files.some((file) => changedSince(file, loadedAt))
   }
 
   delete(origin: string): void {
+    this.#release(origin)
     this.#files.delete(origin)
     this.#loadedAt.delete(origin)
   }
 
-  paths(): Set<string> {
-    return new Set([...this.#files.values()].flat())
+  has(file: string): boolean {
+    return this.#uses.has(file)
+  }
+
+  paths(): Iterable<string> {
+    return this.#uses.keys()
   }
 
   /** Origins with an include that changed since the last look. */
@@ -41,6 +49,14 @@ export class ZoneDependencies {
     const files = new Set([...this.paths()].filter((file) => this.#changed(file, look)))
     if (files.size === 0) return []
     return [...this.#files].filter(([, included]) => included.some((file) => files.has(file))).map(([origin]) => origin)
+  }
+
+  #release(origin: string): void {
+    for (const file of this.#files.get(origin) ?? []) {
+      const left = (this.#uses.get(file) ?? 1) - 1
+      if (left > 0) this.#uses.set(file, left)
+      else this.#uses.delete(file)
+    }
   }
 
   #changed(file: string, look: 'stat' | 'bytes'): boolean {

@@ -44,12 +44,13 @@ export class DirectoryWatch {
     try {
       const watcher = watch(directory)
       watcher.on('change', (kind, name) => this.#heard(directory, kind, String(name)))
-      watcher.on('error', () => this.#drop(directory))
+      watcher.on('error', (error) => {
+        this.#drop(directory)
+        this.#fail(directory, error)
+      })
       this.#watched.set(directory, { identity, watcher })
     } catch (error) {
-      if (this.#failed || /^(?:ENOENT|EACCES)\b/u.test(messageOf(error))) return
-      this.#failed = true
-      this.#options.onFailure(directory, messageOf(error))
+      this.#fail(directory, error)
     }
   }
 
@@ -69,16 +70,23 @@ export class DirectoryWatch {
     this.#watched.delete(directory)
   }
 
+  #fail(directory: string, error: unknown): void {
+    if (this.#failed || /^(?:ENOENT|EACCES)\b/u.test(messageOf(error))) return
+    this.#failed = true
+    this.#options.onFailure(directory, messageOf(error))
+  }
+
   #heard(directory: string, kind: string, name: string): void {
     // inotify names the directory itself when it is moved or deleted. A watch on what is gone hears nothing more.
     if (kind === 'rename' && name === basename(directory)) {
       this.#drop(directory)
       this.#lost = true
     }
-    this.#note(join(directory, name))
+    this.note(join(directory, name))
   }
 
-  #note(path: string): void {
+  /** Has the path reported once it is at rest, as if it had just changed. */
+  note(path: string): void {
     const now = performance.now()
     const since = this.#restless.get(path)?.since ?? now
     this.#restless.set(path, { since, last: now })

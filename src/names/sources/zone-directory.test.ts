@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   chmodSync,
@@ -39,12 +40,15 @@ interface Seen {
   /** `+origin` and `-origin` in order. */
   readonly events: string[]
   readonly problems: string[]
+  /** Origin and path. */
+  readonly unreadable: string[]
 }
 
 function follow(options: Partial<ZoneDirectoryOptions> = {}): Seen {
   const zones = new Map<string, string>()
   const events: string[] = []
   const problems: string[] = []
+  const unreadable: string[] = []
   const source = new ZoneDirectory({
     directory: join(base, 'zones'),
     pattern: /db\.(.*)/u,
@@ -52,6 +56,7 @@ function follow(options: Partial<ZoneDirectoryOptions> = {}): Seen {
     reloadMs: NEVER_MS,
     zones: ['.'],
     signal: abort.signal,
+    onUnreadable: (origin, path) => unreadable.push(`${origin ?? '-'} ${path}`),
     onZone: (origin, file) => {
       zones.set(origin, file)
       events.push(`+${origin}`)
@@ -64,7 +69,7 @@ function follow(options: Partial<ZoneDirectoryOptions> = {}): Seen {
     ...options,
   })
   source.start()
-  return { source, zones, events, problems }
+  return { source, zones, events, problems, unreadable }
 }
 
 const at = (...parts: string[]) => join(base, 'zones', ...parts)
@@ -129,9 +134,13 @@ describe('at the start', () => {
 
   test('what is no file is a problem', () => {
     symlinkSync('nowhere', at('db.a'))
+    execFileSync('mkfifo', [at('db.b')])
     const seen = follow()
     expect(names(seen)).toEqual([])
-    expect(seen.problems).toEqual([`Cannot read "${at('db.a')}": the link leads nowhere`])
+    expect(seen.problems).toEqual([
+      `Cannot read "${at('db.a')}": the link leads nowhere`,
+      `Cannot read "${at('db.b')}": not a regular file`,
+    ])
   })
 })
 

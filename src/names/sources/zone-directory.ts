@@ -8,6 +8,8 @@
 
 import { existsSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
+import { loadLibc } from '../../lib/libc.ts'
+import { isUnfinished } from './unfinished.ts'
 import { KnownContent } from './zone-directory-content.ts'
 import { STALE_RETRY_MS, ZoneDependencies } from './zone-directory-dependencies.ts'
 import { kindOf, pathsLeadingTo } from './zone-directory-links.ts'
@@ -23,6 +25,8 @@ export interface ZoneDirectoryOptions extends OriginRule {
   /** A new zone, or new content of a known one. */
   readonly onZone: (origin: string, file: string) => void
   readonly onGone: (origin: string) => void
+  /** A file that should give a zone which was not loaded yet; or, from the start, a whole directory (no origin). */
+  readonly onUnreadable: (origin: string | undefined, path: string) => void
   readonly onProblem: (message: string) => void
 }
 
@@ -43,8 +47,11 @@ export class ZoneDirectory {
   readonly #problems = new Map<string, string>()
   #directories: ReadonlySet<string> = new Set()
   /** Paths outside the tree, and links in it, whose change asks for a whole scan. */
-  #decisive: ReadonlySet<string> = new Set()
+  #decisive = new Set<string>()
   #timer: NodeJS.Timeout | undefined
+  /** What is found by the first scan is taken as it is. */
+  #started = false
+  readonly #libc = loadLibc(() => undefined)
 
   constructor(options: ZoneDirectoryOptions) {
     this.#options = options
@@ -64,6 +71,7 @@ export class ZoneDirectory {
     if (signal.aborted) return
     signal.addEventListener('abort', () => this.#stop(), { once: true })
     this.#scan()
+    this.#started = true
     if (reloadMs > 0) this.#scanLater()
   }
 
@@ -71,11 +79,12 @@ export class ZoneDirectory {
   watchAlso(origin: string, files: readonly string[]): void {
     const { reloadMs, signal } = this.#options
     if (!this.#served.has(origin) || reloadMs === 0 || signal.aborted) return
-    const before = this.#dependencies.paths()
+    const added = files.filter((file) => !this.#dependencies.has(file))
     const stale = this.#dependencies.set(origin, files)
-    const added = files.filter((file) => !before.has(file)).flatMap(pathsLeadingTo)
-    for (const path of added) this.#watch.add(dirname(path))
-    this.#decisive = new Set([...this.#decisive, ...added])
+    for (const path of added.flatMap(pathsLeadingTo)) {
+      this.#watch.add(dirname(path))
+      this.#decisive.add(path)
+    }
     if (stale) setTimeout(() => this.#serve(origin), STALE_RETRY_MS)
   }
 
@@ -118,6 +127,7 @@ export class ZoneDirectory {
     const scan = scanDirectory(this.#root, (directory) => watching && this.#watch.add(directory))
 
     for (const { directory, reason } of scan.unreadable) {
+      if (!this.#started) this.#options.onUnreadable(undefined, directory)
       this.#report(directory, `Cannot read directory "${directory}": ${reason}; its zones stay as they are`)
     }
     for (const directory of scan.directories) this.#problems.delete(directory)
@@ -144,6 +154,11 @@ export class ZoneDirectory {
     const origin = this.#originOf(path)
     if (origin === undefined) return
     const content = this.#content.check(path, look)
+    if (content.state === 'changed' && this.#started && isUnfinished(path, this.#libc)) {
+      this.#content.forget(path)
+      this.#watch.note(path)
+      return
+    }
     if (content.state === 'missing' && kindOf(path) === 'missing') {
       this.#remove(path)
       return
@@ -178,8 +193,9 @@ export class ZoneDirectory {
     }
     if (second === undefined) this.#problems.delete(origin)
     else this.#report(origin, `Cannot load zone "${origin}" from "${second}": "${first}" gives it too and comes first`)
-    if ((changed === first || this.#served.get(origin) !== first) && this.#content.has(first))
-      this.#serve(origin, first)
+    if (!this.#content.has(first)) {
+      if (!this.#served.has(origin)) this.#options.onUnreadable(origin, first)
+    } else if (changed === first || this.#served.get(origin) !== first) this.#serve(origin, first)
   }
 
   #serve(origin: string, file = this.#served.get(origin)): void {

@@ -20,16 +20,18 @@ afterEach(() => {
 function follow(path: string, reloadMs = 3_600_000) {
   const events: string[] = []
   const problems: string[] = []
+  const unreadable: string[] = []
   const source = new ZoneFile({
     path,
     origins: ['a.', 'b.'],
     reloadMs,
     signal: abort.signal,
     onZone: (origin, file) => events.push(`${origin} ${file}`),
+    onUnreadable: (origin) => unreadable.push(origin),
     onProblem: (message) => problems.push(message),
   })
   source.start()
-  return { source, events, problems }
+  return { source, events, problems, unreadable }
 }
 
 const soon = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })

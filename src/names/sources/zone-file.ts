@@ -2,6 +2,8 @@
 // missing or deleted is a fault to report, never a reason to drop a zone that is loaded.
 
 import { dirname } from 'node:path'
+import { loadLibc } from '../../lib/libc.ts'
+import { isUnfinished } from './unfinished.ts'
 import { KnownContent } from './zone-directory-content.ts'
 import { STALE_RETRY_MS, ZoneDependencies } from './zone-directory-dependencies.ts'
 import { pathsLeadingTo } from './zone-directory-links.ts'
@@ -15,6 +17,8 @@ export interface ZoneFileOptions {
   readonly reloadMs: number
   readonly signal: AbortSignal
   readonly onZone: (origin: string, file: string) => void
+  /** The file cannot be read and the zone was not loaded yet. */
+  readonly onUnreadable: (origin: string, path: string) => void
   readonly onProblem: (message: string) => void
 }
 
@@ -28,6 +32,10 @@ export class ZoneFile {
   #decisive: ReadonlySet<string> = new Set()
   #problem: string | undefined
   #timer: NodeJS.Timeout | undefined
+  readonly #served = new Set<string>()
+  /** What is found at the start is taken as it is. */
+  #started = false
+  readonly #libc = loadLibc(() => undefined)
 
   constructor(options: ZoneFileOptions) {
     this.#options = options
@@ -48,6 +56,7 @@ export class ZoneFile {
     if (signal.aborted) return
     signal.addEventListener('abort', () => this.#stop(), { once: true })
     this.#look('bytes')
+    this.#started = true
     if (reloadMs > 0) this.#lookLater()
   }
 
@@ -82,12 +91,20 @@ export class ZoneFile {
     else if (content.state === 'unreadable')
       this.#report(`Cannot read "${path}": ${content.reason}; a zone loaded from it stays`)
     else this.#problem = undefined
+    if (content.state === 'changed' && this.#started && isUnfinished(path, this.#libc)) {
+      this.#content.forget(path)
+      this.#watch.note(path)
+      return
+    }
+    if (content.state === 'missing' || content.state === 'unreadable')
+      for (const origin of origins) if (!this.#served.has(origin)) this.#options.onUnreadable(origin, path)
     const changed = content.state === 'changed' ? origins : this.#dependencies.changed(look)
     for (const origin of changed) this.#serve(origin)
   }
 
   #serve(origin: string): void {
     if (this.#options.signal.aborted) return
+    this.#served.add(origin)
     this.#dependencies.loading(origin)
     this.#options.onZone(origin, this.#options.path)
   }

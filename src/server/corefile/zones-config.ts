@@ -56,7 +56,7 @@ function readListen(text: string): HttpAddress {
   const host = match?.[1] ?? match?.[2] ?? ''
   const port = Number(match?.[3] ?? 53)
   const family = match?.[1] === undefined ? 4 : 6
-  const valid = match !== null && text !== '' && port <= 65535 && (host === '' || isIP(host) === family)
+  const valid = match !== null && text !== '' && port > 0 && port <= 65535 && (host === '' || isIP(host) === family)
   if (!valid) throw new HoldfastError('Usage', `Cannot listen on "${text}": not an address; wanted ADDRESS:PORT`)
   return { host, port }
 }

@@ -22,6 +22,7 @@ const STATE: ServerState = {
   arenaUsedBytes: 1024,
   arenaFreeBytes: 4096,
   workers: 2,
+  handoverDroppedTotal: 7,
   logLinesDroppedTotal: 3,
   tcpConnections: 4,
   tcpConnectionsTotal: 50,
@@ -149,6 +150,7 @@ describe('metrics', () => {
     expect(samples.get('coredns_plugin_enabled{name="auto",server="dns://:53",view="",zone="."}')).toBe(1)
     expect(samples.get('coredns_reload_version_info{hash="sha512",value="00ff"}')).toBe(1)
     expect(samples.get('holdfast_zone_serial{zone="example.org."}')).toBe(2_026_111_501)
+    expect(samples.get('holdfast_handover_dropped_total')).toBe(7)
     expect(samples.get('holdfast_log_lines_dropped_total')).toBe(3)
     expect(samples.get('holdfast_tcp_connections_refused_total')).toBe(6)
     expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1 << 20)

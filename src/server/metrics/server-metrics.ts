@@ -21,6 +21,7 @@ export interface ServerState {
   readonly arenaUsedBytes: number
   readonly arenaFreeBytes: number
   readonly workers: number
+  readonly handoverDroppedTotal: number
   readonly logLinesDroppedTotal: number
   readonly tcpConnections: number
   readonly tcpConnectionsTotal: number
@@ -68,12 +69,16 @@ export function writeServerMetrics(text: MetricsText, state: ServerState): void 
 
   single(text, 'holdfast_zones', 'gauge', 'Zones in service.', state.zones.length)
   text.family('holdfast_zone_serial', 'gauge', 'Serial of each zone in service.')
-  for (const { zone, serial } of state.zones) text.sample(serial, { zone })
+  // Blocks may have versions of their own of a zone, but a series can only be there once.
+  const serials = new Map(state.zones.map(({ zone, serial }) => [zone, serial]))
+  for (const [zone, serial] of serials) text.sample(serial, { zone })
   const errors = state.zoneLoadErrorsTotal
   single(text, 'holdfast_zone_load_errors_total', 'counter', 'Zones refused while loading.', errors)
   single(text, 'holdfast_arena_used_bytes', 'gauge', 'Zone memory in use, in bytes.', state.arenaUsedBytes)
   single(text, 'holdfast_arena_free_bytes', 'gauge', 'Zone memory not in use, in bytes.', state.arenaFreeBytes)
   single(text, 'holdfast_workers', 'gauge', 'Threads that answer queries.', state.workers)
+  const surplus = state.handoverDroppedTotal
+  single(text, 'holdfast_handover_dropped_total', 'counter', 'Queries dropped as too many waited upstream.', surplus)
   const dropped = state.logLinesDroppedTotal
   single(text, 'holdfast_log_lines_dropped_total', 'counter', 'Log lines that could not be written.', dropped)
   single(text, 'holdfast_tcp_connections', 'gauge', 'TCP connections open.', state.tcpConnections)

@@ -41,12 +41,14 @@ export class Batch {
   readonly #packetsAt: number
   readonly #stride: number
   readonly #control: boolean
+  readonly #optLengths: Uint16Array
 
   /** `control`: the sockets are bound to a wildcard address and tell which address a packet came to. */
   constructor(libc: Libc, size: number, packetBytes: number, control: boolean) {
     this.size = size
     this.packetBytes = packetBytes
     this.#control = control
+    this.#optLengths = new Uint16Array(size)
     // Packets a multiple of 4096 apart would all compete for the same few cache lines.
     this.#stride = ((packetBytes + 63) & ~63) + 192
     this.#vectorsAt = size * HEADER_BYTES
@@ -92,13 +94,14 @@ export class Batch {
     return (this.#words[at + FLAGS] & MSG_TRUNC) !== 0 ? -1 : this.#words[at + RECEIVED]
   }
 
-  /** Sets packet i up to be sent back to where it came from. */
-  reply(i: number, length: number): void {
+  /** Sets packet i up to be sent back to where it came from; its last `optLength` bytes are an OPT record. */
+  reply(i: number, length: number, optLength = 0): void {
+    this.#optLengths[i] = optLength
     this.#words[((this.#vectorsAt + i * VECTOR_BYTES) >> 2) + 2] = length
     if (this.#control) this.#clearInterface(i)
   }
 
-  /** Leaves only header and question of response i, with TC: the way to the client is too narrow for it. False when it is that short. */
+  /** Leaves header, question and OPT of response i, with TC: the way to the client is too narrow for it. False when it is that short. */
   cut(i: number): boolean {
     const { packets } = this
     const start = this.packetAt(i)
@@ -108,10 +111,14 @@ export class Batch {
       end += QUESTION_TAIL_BYTES
     }
     const vector = ((this.#vectorsAt + i * VECTOR_BYTES) >> 2) + 2
-    if (this.#words[vector] <= end - start) return false
+    const length = this.#words[vector]
+    const optLength = this.#optLengths[i]
+    if (length <= end - start + optLength) return false
     packets[start + 2] |= TC
     packets.fill(0, start + 6, start + DNS_HEADER_BYTES)
-    this.#words[vector] = end - start
+    packets[start + 11] = optLength > 0 ? 1 : 0
+    packets.copyWithin(end, start + length - optLength, start + length)
+    this.#words[vector] = end - start + optLength
     return true
   }
 

@@ -41,7 +41,7 @@ export class DgramListener {
       await new Promise<void>((resolve) => alone.close(resolve))
     }
     await this.#bind(this.#socket)
-    this.#socket.on('message', (packet, remote) => this.#answer(packet, remote))
+    this.#socket.on('message', (packet, remote) => this.#receive(packet, remote))
   }
 
   async #bind(socket: Socket): Promise<void> {
@@ -73,9 +73,17 @@ export class DgramListener {
     this.#closed = true
   }
 
-  #answer(query: Buffer, { address, port }: RemoteInfo): void {
+  #receive(query: Buffer, remote: RemoteInfo): void {
     this.#received++
-    const { responder, arena, views, answered } = this.answering
+    const { answering } = this
+    try {
+      this.#answer(query, remote, answering)
+    } catch (thrown) {
+      answering.failed(thrown)
+    }
+  }
+
+  #answer(query: Buffer, { address, port }: RemoteInfo, { responder, arena, views, answered }: Answering): void {
     const started = performance.now()
     const bytes = addressBytes(address)
     responder.edns.address.set(bytes)
@@ -84,22 +92,26 @@ export class DgramListener {
     responder.port = port
     this.#packet.set(query)
     arena.enter()
-    const length = responder.respond(this.#packet, 0, query.length, CAPACITY, views, false)
-    arena.leave()
-    if (length === ELSEWHERE) this.#forward(query, responder.query.space, address, port)
+    let length: number
+    try {
+      length = responder.respond(this.#packet, 0, query.length, CAPACITY, views, false)
+    } finally {
+      arena.leave()
+    }
+    if (length === ELSEWHERE) this.#forward(query, responder.query.block, address, port)
     if (length <= 0) return
     this.#socket.send(this.#packet.slice(0, length), port, address)
-    responder.observe(responder.query.space, (performance.now() - started) / 1000, 1)
+    responder.observe(responder.query.block, (performance.now() - started) / 1000, 1)
     answered()
   }
 
-  #forward(query: Uint8Array, space: number, address: string, port: number): void {
-    const forwarded = this.#answerLater(query, space, address, port).finally(() => this.#forwarded.delete(forwarded))
+  #forward(query: Uint8Array, block: number, address: string, port: number): void {
+    const forwarded = this.#answerLater(query, block, address, port).finally(() => this.#forwarded.delete(forwarded))
     this.#forwarded.add(forwarded)
   }
 
-  async #answerLater(query: Uint8Array, space: number, address: string, port: number): Promise<void> {
-    const response = await this.answering.handOver(query, space, address, port)
+  async #answerLater(query: Uint8Array, block: number, address: string, port: number): Promise<void> {
+    const response = await this.answering.handOver(query, block, address, port)
     if (response !== undefined && !this.#closed) this.#socket.send(response, port, address)
   }
 }

@@ -17,7 +17,7 @@ const SO_SNDBUFFORCE = 32
 const IPPROTO_IP = 0
 const IP_PKTINFO = 8
 const IP_MTU_DISCOVER = 10
-const IP_PMTUDISC_PROBE = 3
+const IP_PMTUDISC_DO = 2
 const IPPROTO_IPV6 = 41
 const IPV6_V6ONLY = 26
 const IPV6_MTU_DISCOVER = 23
@@ -41,10 +41,11 @@ export function probeUdp(libc: Libc, address: UdpAddress): void {
 /** A bound socket's file descriptor. `mostBytes` is the longest answer it will have to send. */
 export function openUdp(libc: Libc, address: UdpAddress, mostBytes: number): number {
   const fd = open(libc, address, true)
-  // Short answers are never fragmented (RFC 9715): they pass everywhere, and fragments can be forged. It is cheaper, too.
+  // Short answers are never fragmented (RFC 9715): fragments can be forged. Where the way is narrower than that, the
+  // kernel learns it, refuses with EMSGSIZE, and the client gets TC (worker.ts). It is cheaper, too.
   if (mostBytes <= NEVER_FRAGMENTED) {
-    set(libc, fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE)
-    if (address.host.includes(':')) set(libc, fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IP_PMTUDISC_PROBE)
+    set(libc, fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO)
+    if (address.host.includes(':')) set(libc, fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO)
   }
   // Bursts wait in the socket. Root may exceed the system's limit; others get what the limit allows.
   for (const [force, plain] of [

@@ -1,6 +1,5 @@
 // The UDP workers: their sockets, their life, and the way back for queries that were answered on the main thread.
 
-import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { messageOf } from '../../lib/errors.ts'
@@ -12,10 +11,12 @@ import type { LogReceiver } from '../query-log/carrier.ts'
 import { Batch } from './batch.ts'
 import type { SavedPacket } from './batch.ts'
 import type { Libc } from '../../lib/libc.ts'
-import { openUdp, probeUdp, retireUdp, wakeUdp } from './socket.ts'
+import { openUdp, retireUdp, wakeUdp } from './socket.ts'
 import type { HandedPacket, UdpWorkerData, UdpWorkerMessage } from './worker-data.ts'
 
+/** A worker that ended is replaced after the first time; when its sockets cannot be had, the wait doubles up to the second. */
 const RESTART_MS = 200
+const LONGEST_RESTART_MS = 10_000
 
 export interface UdpListener extends Listener {
   readonly views: readonly View[]
@@ -31,9 +32,10 @@ export interface WorkerShare {
 
 export interface UdpServerOptions {
   readonly libc: Libc
+  readonly control: Control
   readonly listeners: readonly UdpListener[]
   readonly shares: readonly WorkerShare[]
-  readonly common: Pick<UdpWorkerData, 'control' | 'logs' | 'cookieSecret'>
+  readonly common: Pick<UdpWorkerData, 'logs' | 'cookieSecret' | 'handoverLimit'>
   /** Gives a new reader's port of arenas. */
   readonly arenas: (reader: number) => MessagePort
   /** Resolves to the response for a query the zones could not settle. */
@@ -45,6 +47,7 @@ interface RunningWorker {
   readonly share: WorkerShare
   readonly worker: Worker
   readonly sockets: readonly number[]
+  readonly exit: Promise<unknown>
 }
 
 export class UdpServer {
@@ -54,19 +57,14 @@ export class UdpServer {
   readonly #handed = new Set<Promise<void>>()
   #stopping = false
 
-  /** Binds every address for every worker, or throws and leaves nothing open. `probe`: nobody else may have them. */
-  constructor(options: UdpServerOptions, probe: boolean) {
+  /** Binds every address for every worker, or throws and leaves nothing open. */
+  constructor(options: UdpServerOptions) {
     const { libc, listeners, shares } = options
     this.#options = options
     this.#reply = listeners.map((listener) => new Batch(libc, 1, 65_535, isWildcard(listener)))
-    if (probe) for (const listener of listeners) probeUdp(libc, listener)
     const opened: number[][] = []
     try {
-      for (const _ of shares) {
-        const sockets: number[] = []
-        opened.push(sockets)
-        for (const listener of listeners) sockets.push(openUdp(libc, listener, mostBytes(listener)))
-      }
+      for (const _ of shares) opened.push(openAll(libc, listeners))
     } catch (thrown) {
       for (const fd of opened.flat()) libc.close(fd)
       throw thrown
@@ -79,25 +77,30 @@ export class UdpServer {
   }
 
   /** Answers what has arrived, then closes. */
-  async stop(control: Control): Promise<void> {
+  async stop(): Promise<void> {
     this.#stopping = true
-    const { libc } = this.#options
+    const { libc, control } = this.#options
     const running = [...this.#running]
-    const exits = running.map(({ worker }) => once(worker, 'exit'))
     // In this order: a worker that saw the flag would not read what a socket gets after that.
     for (const { sockets } of running) for (const fd of sockets) retireUdp(libc, fd)
     control.stop()
     for (const { sockets } of running) for (const fd of sockets) wakeUdp(libc, fd)
-    await Promise.all(exits)
+    await Promise.all(running.map(({ exit }) => exit))
     await Promise.all(this.#handed)
     for (const each of running) this.#close(each)
   }
 
+  /** Ends threads that `stop` is still waiting for. */
+  async terminate(): Promise<void> {
+    await Promise.all(Array.from(this.#running, ({ worker }) => worker.terminate()))
+  }
+
   #start(share: WorkerShare, sockets: readonly number[]): void {
-    const { common, listeners, arenas } = this.#options
+    const { common, control, listeners, arenas } = this.#options
     const port = arenas(share.reader)
     const workerData: UdpWorkerData = {
       ...common,
+      control: control.buffer,
       reader: share.reader,
       arenas: port,
       stats: share.stats,
@@ -114,7 +117,8 @@ export class UdpServer {
       transferList: [port],
       name: `holdfast-udp-${share.reader}`,
     })
-    const running: RunningWorker = { share, worker, sockets }
+    const exit = new Promise((resolve) => worker.once('exit', resolve))
+    const running: RunningWorker = { share, worker, sockets, exit }
     this.#running.add(running)
     let reason = 'it ended'
     worker.on('message', (message: UdpWorkerMessage) => this.#receive(running, message))
@@ -126,21 +130,26 @@ export class UdpServer {
 
   /** A socket nobody reads would swallow its share of the queries, so it is closed with its worker. */
   #ended(running: RunningWorker, reason: string): void {
-    const { libc, listeners, onFailure } = this.#options
+    const { control, onFailure } = this.#options
+    // It may have ended in the middle of a batch; nothing would be reclaimed after that.
+    control.leave(running.share.reader)
     if (this.#stopping) return // answers of others may still leave by its sockets
     this.#close(running)
     onFailure(`UDP worker ${running.share.reader} failed (${reason}); a new one takes its place`)
+    this.#restartLater(running.share, RESTART_MS)
+  }
+
+  #restartLater(share: WorkerShare, afterMs: number): void {
     setTimeout(() => {
       if (this.#stopping) return
+      const { libc, listeners, onFailure } = this.#options
       try {
-        this.#start(
-          running.share,
-          listeners.map((listener) => openUdp(libc, listener, mostBytes(listener))),
-        )
+        this.#start(share, openAll(libc, listeners))
       } catch (thrown) {
-        onFailure(messageOf(thrown))
+        onFailure(`Cannot replace UDP worker ${share.reader} yet: ${messageOf(thrown)}`)
+        this.#restartLater(share, Math.min(2 * afterMs, LONGEST_RESTART_MS))
       }
-    }, RESTART_MS)
+    }, afterMs).unref()
   }
 
   #receive(running: RunningWorker, message: UdpWorkerMessage): void {
@@ -169,6 +178,18 @@ export class UdpServer {
     const batch = this.#reply[socket]
     batch.restore(0, saved, response)
     this.#options.libc.sendmmsg(fd, batch.headers, 1, 0)
+  }
+}
+
+/** A socket for each address, or none at all. */
+function openAll(libc: Libc, listeners: readonly UdpListener[]): number[] {
+  const opened: number[] = []
+  try {
+    for (const listener of listeners) opened.push(openUdp(libc, listener, mostBytes(listener)))
+    return opened
+  } catch (thrown) {
+    for (const fd of opened) libc.close(fd)
+    throw thrown
   }
 }
 

@@ -13,11 +13,12 @@ export interface UdpWorkerData {
   /** New arenas arrive here; read when the generation has moved on. */
   readonly arenas: MessagePort
   readonly sockets: readonly UdpSocketData[]
-  /** By space; undefined where nobody reads the counters. */
+  /** By block; undefined where nobody reads the counters. */
   readonly stats: readonly (SharedArrayBuffer | undefined)[]
   readonly logFlow: SharedArrayBuffer
   readonly logs: readonly (readonly LogConfig[])[]
   readonly cookieSecret: Uint8Array
+  readonly handoverLimit: SharedArrayBuffer
 }
 
 export interface UdpSocketData {
@@ -31,7 +32,7 @@ export interface UdpSocketData {
 /** A query for the forwarders of the block with that number. */
 export interface HandedPacket {
   readonly saved: SavedPacket
-  readonly space: number
+  readonly block: number
 }
 
 export type UdpWorkerMessage =

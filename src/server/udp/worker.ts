@@ -5,6 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { ELSEWHERE } from '../../zone/answer.ts'
 import { Control } from '../../zone/epoch.ts'
 import { ArenaReader } from '../arena-reader.ts'
+import { HandoverLimit } from '../handover-limit.ts'
 import { LogSender } from '../query-log/carrier.ts'
 import { Responder } from '../responder.ts'
 import { Batch } from './batch.ts'
@@ -28,6 +29,7 @@ class UdpWorker {
   readonly #batches: readonly Batch[]
   readonly #logs: LogSender
   readonly #handed: HandedPacket[] = []
+  readonly #limit: HandoverLimit
 
   constructor(libc: Libc, data: UdpWorkerData) {
     this.#libc = libc
@@ -41,6 +43,7 @@ class UdpWorker {
       local: data.sockets[0].local,
     })
     this.#arena = new ArenaReader(this.#control, data.reader, data.arenas, this.#responder.query)
+    this.#limit = new HandoverLimit(data.handoverLimit)
     this.#logs = new LogSender(data.logFlow, (piece) => post({ kind: 'log', piece }))
     const packetBytes = Math.max(
       SMALLEST_PACKET,
@@ -82,7 +85,7 @@ class UdpWorker {
     let first = 0
     for (let i = 0; i < count; i++) {
       const length = this.#answer(batch, i, socket)
-      if (length > 0) batch.reply(i, length)
+      if (length > 0) batch.reply(i, length, this.#responder.query.optLength)
       else {
         // A packet without an answer splits the run that one call can send.
         if (i > first) this.#send(fd, batch, first, i - first)
@@ -93,9 +96,9 @@ class UdpWorker {
     if (count > first) this.#send(fd, batch, first, count - first)
     batch.reset(count)
     const [seconds, nanoseconds] = process.hrtime(started)
-    this.#responder.observe(views[0].space, seconds + nanoseconds / 1e9, count)
+    this.#responder.observe(views[0].block, seconds + nanoseconds / 1e9, count)
     if (this.#responder.lines.lines > 0) this.#logs.send(this.#responder.lines)
-    if (this.#handed.length > 0) post({ kind: 'handover', socket, packets: this.#handed.splice(0) })
+    if (this.#handed.length > 0) this.#handOver(socket)
     return count
   }
 
@@ -121,11 +124,16 @@ class UdpWorker {
       this.#data.sockets[socket].views,
       false,
     )
-    if (length === ELSEWHERE) {
+    if (length === ELSEWHERE && this.#limit.admits()) {
       packets.set(responder.original.subarray(0, received), batch.packetAt(i))
-      this.#handed.push({ saved: batch.save(i, received), space: responder.query.space })
+      this.#handed.push({ saved: batch.save(i, received), block: responder.query.block })
     }
     return length
+  }
+
+  #handOver(socket: number): void {
+    this.#limit.add(this.#handed.length)
+    post({ kind: 'handover', socket, packets: this.#handed.splice(0) })
   }
 
   #send(fd: number, batch: Batch, first: number, count: number): void {

@@ -1,6 +1,7 @@
 // An upstream's answer, kept as wire bytes without its OPT record and with the places of its TTLs, so that the answer
 // for one more client is a copy and a few patches.
 
+import { decodeMessage } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
 import { RCODE, TYPE } from '../../dns/types.ts'
 import { type Query, wantsAuthenticated } from './query.ts'
@@ -54,6 +55,8 @@ export function isAnswerTo(message: Uint8Array, sent: Uint8Array): boolean {
 export function readReply(message: Uint8Array): Reply | undefined {
   const question = questionEnd(message)
   if (question === undefined) return undefined
+  // Names inside are passed on as they are, so they must be sound: no loops, no pointers ahead.
+  if ((message[2] & TC) === 0 && typeof decodeMessage(message) === 'string') return undefined
   const headerRcode = message[3] & 0x0f
   if ((message[2] & TC) !== 0) {
     const wire = new Uint8Array(message.subarray(0, question))

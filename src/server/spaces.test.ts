@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { load } from './corefile/testing.ts'
+import { spacesOf } from './spaces.ts'
+
+test('blocks share zones when files, directories and what falls through are the same', () => {
+  const auto = 'auto {\n directory /zones db\\.(.*) {1}\n}'
+  const texts = [
+    `.:1 .:2 {\n ${auto}\n}`,
+    `.:3 {\n ${auto}\n forward . 192.0.2.1\n}`,
+    '.:4 {\n auto {\n directory /zones zone\\.(.*) {1}\n }\n}',
+    '.:5 {\n file /zones/db.example.org example.org\n}',
+    '.:6 {\n file /zones/db.example.org example.org {\n fallthrough\n }\n}',
+    '.:7 .:8 {\n}',
+  ]
+  expect(spacesOf(load(texts.join('\n')).config.blocks)).toEqual([0, 0, 0, 3, 4, 5, 6, 6])
+})
