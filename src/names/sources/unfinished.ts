@@ -9,10 +9,13 @@ const PATIENCE_MS = 5000
 /** Where leases cannot be had (another owner's file, some file systems), a missing final newline counts, for so long. */
 const GUESS_MS = 1000
 
+const F_SETSIG = 10
 const F_SETLEASE = 1024
 const F_RDLCK = 0
 const F_UNLCK = 2
 const EAGAIN = 11
+/** Ignored unless somebody asks for it. */
+const SIGURG = 23
 const NEWLINE = 0x0a
 
 /** What cannot be opened is for others to report. */
@@ -36,6 +39,8 @@ export function isUnfinished(path: string, libc: Libc | undefined): boolean {
 
 /** Undefined when the kernel does not say. */
 function hasWriters(fd: number, libc: Libc): boolean | undefined {
+  // A writer that comes while we hold the lease has us signalled, by default with SIGIO, which would end the process.
+  if (libc.fcntl(fd, F_SETSIG, SIGURG) !== 0) return undefined
   if (libc.fcntl(fd, F_SETLEASE, F_RDLCK) === 0) {
     libc.fcntl(fd, F_SETLEASE, F_UNLCK)
     return false

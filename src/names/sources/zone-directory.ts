@@ -153,10 +153,10 @@ export class ZoneDirectory {
   #refresh(path: string, look: 'stat' | 'bytes'): void {
     const origin = this.#originOf(path)
     if (origin === undefined) return
+    if (look === 'bytes' && this.#waitsFor(path)) return
     const content = this.#content.check(path, look)
-    if (content.state === 'changed' && this.#started && isUnfinished(path, this.#libc)) {
+    if (look === 'stat' && content.state === 'changed' && this.#waitsFor(path)) {
       this.#content.forget(path)
-      this.#watch.note(path)
       return
     }
     if (content.state === 'missing' && kindOf(path) === 'missing') {
@@ -169,6 +169,13 @@ export class ZoneDirectory {
     else if (content.state === 'missing') this.#report(path, `Cannot read "${path}": the link leads nowhere`)
     else this.#problems.delete(path)
     this.#settle(origin, content.state === 'changed' ? path : undefined)
+  }
+
+  /** A file that is still being written is looked at again in a moment. */
+  #waitsFor(path: string): boolean {
+    if (!this.#started || !isUnfinished(path, this.#libc)) return false
+    this.#watch.note(path)
+    return true
   }
 
   #remove(path: string): void {

@@ -86,16 +86,12 @@ export class ZoneFile {
   #look(look: 'stat' | 'bytes'): void {
     const { path, origins, reloadMs } = this.#options
     if (reloadMs > 0) this.#rewatch()
+    if (this.#started && isUnfinished(path, this.#libc)) return this.#watch.note(path)
     const content = this.#content.check(path, look)
     if (content.state === 'missing') this.#report(`Cannot read "${path}": no such file; a zone loaded from it stays`)
     else if (content.state === 'unreadable')
       this.#report(`Cannot read "${path}": ${content.reason}; a zone loaded from it stays`)
     else this.#problem = undefined
-    if (content.state === 'changed' && this.#started && isUnfinished(path, this.#libc)) {
-      this.#content.forget(path)
-      this.#watch.note(path)
-      return
-    }
     if (content.state === 'missing' || content.state === 'unreadable')
       for (const origin of origins) if (!this.#served.has(origin)) this.#options.onUnreadable(origin, path)
     const changed = content.state === 'changed' ? origins : this.#dependencies.changed(look)
