@@ -10,16 +10,20 @@ export interface ByteSource {
   readonly file?: string
 }
 
+/** Most zone files are small and there may be thousands of them; what is longer gets the large window at the second read. */
+const FIRST_BYTES = 8 * 1024
 const WINDOW_BYTES = 256 * 1024
 const MAX_ENTRY_BYTES = 4 * 1024 * 1024
 
 export class Window {
-  readonly tokens = new Tokens(new Uint8Array(WINDOW_BYTES))
+  readonly tokens = new Tokens(new Uint8Array(FIRST_BYTES))
   readonly #source: ByteSource
   #from = 0
   #limit = 0
   #atEnd = false
   #started = false
+  /** The last read left no room: there is more to come than a small file has. */
+  #filled = false
 
   constructor(source: ByteSource) {
     this.#source = source
@@ -49,23 +53,29 @@ export class Window {
       this.#limit -= this.#from
       this.#from = 0
     }
-    if (this.#limit === tokens.bytes.length) {
+    if (this.#filled && tokens.bytes.length < WINDOW_BYTES) this.#widen(WINDOW_BYTES)
+    else if (this.#limit === tokens.bytes.length) {
       if (this.#limit >= MAX_ENTRY_BYTES) {
         return `entry too long: expected its end within ${MAX_ENTRY_BYTES} bytes (unbalanced parentheses?)`
       }
-      const wider = new Uint8Array(this.#limit * 2)
-      wider.set(tokens.bytes)
-      tokens.bytes = wider
+      this.#widen(this.#limit * 2)
     }
     try {
       const read = this.#source.read(tokens.bytes, this.#limit)
       this.#atEnd = read === 0
       this.#limit += read
+      this.#filled = this.#limit === tokens.bytes.length
     } catch (error) {
       return `expected a readable file: ${error instanceof Error ? error.message : String(error)}`
     }
     if (!this.#started && (this.#limit >= 3 || this.#atEnd)) this.#skipByteOrderMark()
     return undefined
+  }
+
+  #widen(bytes: number): void {
+    const wider = new Uint8Array(bytes)
+    wider.set(this.tokens.bytes.subarray(0, this.#limit))
+    this.tokens.bytes = wider
   }
 
   /** Editors put U+FEFF in front of UTF-8 text; it is no part of the first name. */
