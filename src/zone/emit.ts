@@ -75,7 +75,9 @@ export function emitOwned(q: Query, rrset: number, node: number): number {
   const length = words[header + RRSET.lengthFixups] & 0xffff
   const labels = words[(node >> 2) + NODE.nameLength] - words[(q.zone >> 2) + ZONE.nameLength]
   const start = q.at
-  if (start + labels + length > q.limit || !canPointAt(q.originOffset) || !canPointAt(start)) return -1
+  if (start + labels + length > q.limit || !canPointAt(q.originOffset)) return -1
+  // Records after the first point back at its owner.
+  if (words[header + RRSET.typeCount] >>> 16 > 1 && !canPointAt(start)) return -1
   copy(q, node + NODE.name * 4, q.base + start, labels)
   packet[q.base + start + labels] = 0xc0 | (q.originOffset >> 8)
   packet[q.base + start + labels + 1] = q.originOffset
