@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { getSystemErrorMessage } from 'node:util'
 import { HoldfastError, messageOf } from '../lib/errors.ts'
 import { pathsLeadingTo } from '../names/sources/zone-directory-links.ts'
 import { DirectoryWatch } from '../names/sources/zone-directory-watch.ts'
@@ -147,8 +148,13 @@ function readText(file: string): string {
     if (text.includes('\0')) throw new Error('not a text file: it has NUL bytes')
     return text
   } catch (thrown) {
-    throw new HoldfastError('FileUnreadable', `Cannot read "${file}": ${messageOf(thrown)}`, { cause: thrown })
+    throw new HoldfastError('FileUnreadable', `Cannot read "${file}": ${reasonOf(thrown)}`, { cause: thrown })
   }
+}
+
+function reasonOf(thrown: unknown): string {
+  const { errno } = thrown as NodeJS.ErrnoException
+  return errno === undefined ? messageOf(thrown) : getSystemErrorMessage(errno)
 }
 
 function textOf(file: string): string | undefined {

@@ -119,7 +119,9 @@ export class DnsService {
     } catch (thrown) {
       if (this.#stopping) return
       this.#reloadsFailed++
-      log.error(`Cannot reload, the previous configuration stays in service: ${messageOf(thrown)}`)
+      const [first, ...more] = messageOf(thrown).split('\n')
+      log.error(`Cannot reload, the previous configuration stays in service: ${first}`)
+      for (const line of more) log.error(line)
       const endpoints = httpEndpoints(previous.loaded.config)
       await this.#http.serve(endpoints).catch((error: unknown) => log.error(messageOf(error)))
       return

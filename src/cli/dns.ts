@@ -1,6 +1,6 @@
 // `holdfast dns`: the name server, from directories of zone files or a Corefile.
 
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { HoldfastError, messageOf } from '../lib/errors.ts'
 import { Log } from '../lib/log.ts'
@@ -37,7 +37,8 @@ export const dnsCommand = command({
     quiet: { summary: 'log only errors' },
   },
   async run({ options }, io) {
-    const corefile = options.conf === undefined ? undefined : new CorefileSource(options.conf)
+    const conf = options.conf ?? (options.zones.length === 0 && existsSync('Corefile') ? 'Corefile' : undefined)
+    const corefile = conf === undefined ? undefined : new CorefileSource(conf)
     const load = () => loadConfig(options, corefile, io)
     const loaded = load()
     const workers = options.workers === undefined ? undefined : readWorkers(options.workers)
@@ -97,6 +98,11 @@ function loadConfig(options: DnsOptions, corefile: CorefileSource | undefined, i
         'Usage',
         'Cannot run "holdfast dns": nothing to serve; --zones DIR or -conf FILE is wanted',
       )
+    if (options['dns.port'] !== undefined)
+      throw new HoldfastError(
+        'Usage',
+        'Cannot use -dns.port with --zones: it is for Corefiles; --listen ADDR:PORT is wanted',
+      )
     for (const directory of zones) requireDirectory(directory)
     const http = Object.entries({ health: options.health, ready: options.ready, prometheus: options.metrics })
       .filter((entry): entry is [string, string] => entry[1] !== undefined)
@@ -104,10 +110,11 @@ function loadConfig(options: DnsOptions, corefile: CorefileSource | undefined, i
     const config = zonesConfig({ directories: zones, listen, ...Object.fromEntries(http) })
     return { config, hash: undefined, requireNs: true, notices: [] }
   }
-  if (zones.length > 0 || listen.length > 0)
+  const { health, ready, metrics } = options
+  if (zones.length > 0 || listen.length > 0 || (health ?? ready ?? metrics) !== undefined)
     throw new HoldfastError(
       'Usage',
-      'Cannot use --zones or --listen with -conf: the Corefile says what is served and where',
+      'Cannot use --zones, --listen, --health, --ready or --metrics with a Corefile: it says what is served and where',
     )
   const port = options['dns.port']
   const { config, notices } = parseCorefile(corefile.readMain(), {
@@ -128,7 +135,11 @@ function loadConfig(options: DnsOptions, corefile: CorefileSource | undefined, i
 
 function announce({ server, zones }: Generation, options: DnsOptions, log: Log): void {
   for (const { host, port } of server.listeners) log.info(`Listening on ${printAddress(host, port)} (UDP and TCP)`)
-  if (options.zones.length > 0) log.info(`Try: ${digLine(zones.serving()[0]?.zone, server.listeners[0])}`)
+  if (options.zones.length === 0) return
+  const names = zones.serving().map(({ zone }) => zone)
+  const example = names.find((name) => !name.endsWith('.arpa.')) ?? names[0]
+  if (example === undefined) log.warning('No zone is in service: the directories have no good zone file yet')
+  else log.info(`Try: ${digLine(example, server.listeners[0])}`)
 }
 
 function announceNotices(loaded: ConfigWithNotices, log: Log): LoadedConfig {
@@ -195,7 +206,7 @@ function printAddress(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-function digLine(zone: string | undefined, { host, port }: { host: string; port: number }): string {
+function digLine(zone: string, { host, port }: { host: string; port: number }): string {
   const server = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `dig @${server} -p ${port} ${zone ?? 'example.test.'} SOA`
+  return `dig @${server} -p ${port} ${zone} SOA`
 }
