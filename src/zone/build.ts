@@ -85,25 +85,25 @@ export class ZoneBuilder {
   /** The number of the name in bytes[start, end), which is added when it is new. */
   internName(bytes: Uint8Array, start: number, end: number): number {
     const hash = hashName(bytes, start, end)
-    const mask = this.#table.length - 1
-    let slot = spread(hash, mask)
-    for (let entry = this.#table[slot]; entry !== 0; entry = this.#table[slot]) {
-      if (this.nameHash[entry - 1] === hash && this.#equals(entry - 1, bytes, start, end)) return entry - 1
-      slot = (slot + 1) & mask
-    }
-    return this.#addName(bytes, start, end, hash, slot)
+    const slot = this.#slotOf(bytes, start, end, hash)
+    const entry = this.#table[slot]
+    return entry === 0 ? this.#addName(bytes, start, end, hash, slot) : entry - 1
   }
 
   /** The number of a name, or -1. */
   findName(bytes: Uint8Array, start: number, end: number): number {
-    const hash = hashName(bytes, start, end)
+    return this.#table[this.#slotOf(bytes, start, end, hashName(bytes, start, end))] - 1
+  }
+
+  /** The slot of a name, or the free one where it belongs. */
+  #slotOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
     const mask = this.#table.length - 1
     let slot = spread(hash, mask)
     for (let entry = this.#table[slot]; entry !== 0; entry = this.#table[slot]) {
-      if (this.nameHash[entry - 1] === hash && this.#equals(entry - 1, bytes, start, end)) return entry - 1
+      if (this.nameHash[entry - 1] === hash && this.#equals(entry - 1, bytes, start, end)) return slot
       slot = (slot + 1) & mask
     }
-    return -1
+    return slot
   }
 
   /** Gives the memory back at once, without waiting for the garbage collector. The builder is of no use afterwards. */

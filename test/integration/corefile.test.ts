@@ -274,3 +274,31 @@ example.org:${other} {
 function timeOf(cookie: string): number {
   return Number.parseInt(cookie.slice(24, 32), 16)
 }
+
+test('without arguments the Corefile of the working directory is taken, as CoreDNS does', async () => {
+  const sandbox = new Sandbox()
+  try {
+    const port = await freePort()
+    sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.1']))
+    sandbox.write('Corefile', `.:${port} {\n bind 127.0.0.1\n auto {\n directory zones\n }\n}\n`)
+    await sandbox.serve()
+    expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
+  } finally {
+    await sandbox.close()
+  }
+})
+
+test.each([
+  [['--zones', '.', '-dns.port', '5300'], '-dns.port with --zones'],
+  [['-conf', 'Corefile', '--metrics', '127.0.0.1:9153'], '--metrics with a Corefile'],
+  [['--zones', '.', '--listen', '127.0.0.1:0'], '"127.0.0.1:0"'],
+])('flags that cannot be meant are refused: %j', async (args, message) => {
+  const sandbox = new Sandbox()
+  try {
+    const server = sandbox.spawn(['dns', ...args])
+    expect(await server.ended()).toBe(2)
+    expect(server.output).toContain(message)
+  } finally {
+    await sandbox.close()
+  }
+})

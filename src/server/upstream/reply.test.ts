@@ -139,3 +139,15 @@ test('random and mutated bytes never throw, and what is accepted can be answered
     { numRuns: 5000 },
   )
 })
+
+test('an answer whose names cannot be read is malformed, and so never passed on', () => {
+  const asked = question('www.example.')
+  const sound = address(decoded(asked), '192.0.2.1')
+  expect(readReply(sound)).toBeDefined()
+  // The first owner is a pointer to the question; here it points at itself.
+  const loop = Uint8Array.from(sound)
+  const owner = asked.length
+  expect(loop[owner]).toBe(0xc0)
+  loop[owner + 1] = owner
+  expect(readReply(loop)).toBeUndefined()
+})
