@@ -3,7 +3,7 @@
 # there is touched, and no daemon is started. Usage: scripts/install-packages.sh test|bench
 set -euo pipefail
 
-test_packages=(bind9 bind9-dnsutils bind9-utils curl dnsperf iproute2 knot knot-dnsutils ldnsutils nsd procps)
+test_packages=(bind9 bind9-dnsutils bind9-utils curl dnsperf etcd-client etcd-server iproute2 knot knot-dnsutils ldnsutils nsd procps)
 bench_packages=("${test_packages[@]}")
 
 case ${1-} in
