@@ -3,9 +3,12 @@
 
 import { TYPE } from '../dns/types.ts'
 import { canPointAt, emitSigned } from './emit.ts'
-import { findSet, findTarget, setsFlags } from './find.ts'
+import { findSet, findTarget, firstTarget, setsFlags } from './find.ts'
 import { align4, NODE, RRSET, SETS_FLAG, ZONE, ZONE_FLAG } from './layout.ts'
 import type { Query } from './query.ts'
+
+const SOFT_ALIAS = SETS_FLAG.services | SETS_FLAG.cname
+const LONGEST_CHAIN = 8
 
 /** Adds the addresses for the targets of an rrset that was written at message offset `blob`; `cut` is the node of a referral, else 0. */
 export function addAddresses(q: Query, rrset: number, blob: number, cut: number): void {
@@ -13,8 +16,7 @@ export function addAddresses(q: Query, rrset: number, blob: number, cut: number)
   const header = rrset >> 2
   const targets = words[header + RRSET.targetsStride] & 0xffff
   if (targets === 0 || isAlias(words[header + RRSET.typeCount] & 0xffff)) return
-  const lengthFixups = words[header + RRSET.lengthFixups]
-  let at = rrset + RRSET.blob * 4 + align4(lengthFixups & 0xffff) + (lengthFixups >>> 16) * 4
+  let at = firstTarget(q, rrset)
   for (let i = 0; i < targets; i++) {
     const positionLength = words[(at >> 2) + 1]
     const length = positionLength >>> 16
@@ -23,9 +25,34 @@ export function addAddresses(q: Query, rrset: number, blob: number, cut: number)
     at = align4(at + 8 + length)
     if (node === 0 || !canPointAt(owner) || (cut === 0 && isOccluded(q, node)) || !q.include(node)) continue
     const glue = cut !== 0 && isBelow(q, node, cut)
-    addAddress(q, node, TYPE.A, owner, glue)
-    addAddress(q, node, TYPE.AAAA, owner, glue)
+    if ((setsFlags(q, node) & SOFT_ALIAS) === SOFT_ALIAS) addAliased(q, node, owner)
+    else addBoth(q, node, owner, glue)
   }
+}
+
+/** A service that is an alias (SkyDNS): the aliases, then the addresses at their end. */
+function addAliased(q: Query, first: number, firstOwner: number): void {
+  const { words } = q
+  let node = first
+  let owner = firstOwner
+  for (let length = 0; length < LONGEST_CHAIN; length++) {
+    if ((setsFlags(q, node) & SOFT_ALIAS) !== SOFT_ALIAS) return addBoth(q, node, owner, false)
+    const rrset = findSet(q, node, TYPE.CNAME)
+    const blob = q.at
+    const records = emitSigned(q, rrset, owner)
+    if (records < 0) return
+    q.additionals += records
+    const target = firstTarget(q, rrset)
+    const positionLength = words[(target >> 2) + 1]
+    node = findTarget(q, words[target >> 2], target + 8, positionLength >>> 16)
+    owner = blob + (positionLength & 0xffff)
+    if (node === 0 || !canPointAt(owner) || !q.include(node)) return
+  }
+}
+
+function addBoth(q: Query, node: number, owner: number, glue: boolean): void {
+  addAddress(q, node, TYPE.A, owner, glue)
+  addAddress(q, node, TYPE.AAAA, owner, glue)
 }
 
 /** An alias lists its target to be followed; somebody who asks for the alias itself wants no more. */

@@ -2,8 +2,8 @@
 
 import { TYPE } from '../dns/types.ts'
 import { canPointAt, copy, emitSigned } from './emit.ts'
-import { findSet } from './find.ts'
-import { align4, RRSET } from './layout.ts'
+import { findSet, firstTarget } from './find.ts'
+import { RRSET } from './layout.ts'
 import { MAX_CHAIN } from './query.ts'
 import type { Query } from './query.ts'
 
@@ -73,10 +73,4 @@ export function followDname(q: Query, node: number, label: number): number {
   q.setName(scratchName, 0, length)
   q.nameOffset = start + 12 - q.base
   return ALIAS.followed
-}
-
-/** Place of the first target listed with an rrset (layout.ts). */
-function firstTarget(q: Query, rrset: number): number {
-  const lengthFixups = q.words[(rrset >> 2) + RRSET.lengthFixups]
-  return rrset + RRSET.blob * 4 + align4(lengthFixups & 0xffff) + (lengthFixups >>> 16) * 4
 }

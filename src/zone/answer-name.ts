@@ -16,11 +16,13 @@ import { refer } from './refer.ts'
 /** One name in one zone (RFC 1034 section 4.3.2, RFC 4592, RFC 6672). */
 export function answerName(q: Query, view: View): number {
   const { words } = q
+  const zoneFlags = words[(q.zone >> 2) + ZONE.flags]
+  if ((zoneFlags & ZONE_FLAG.searches) !== 0 && view.searches && q.chain === 0 && searches(q)) return STEP.search
   let label = 0
   let node = findNode(q, 0)
   // The apex is always there, so this ends at the latest with it.
   while (node === 0 && label < q.zoneLabel) node = findNode(q, ++label)
-  if ((words[(q.zone >> 2) + ZONE.flags] & ZONE_FLAG.cuts) !== 0) {
+  if ((zoneFlags & ZONE_FLAG.cuts) !== 0) {
     const top = topmostCut(q, node, label)
     if (top !== 0) {
       if ((setsFlags(q, top) & SETS_FLAG.cut) !== 0) return refer(q, top, q.cutLabel)
@@ -30,8 +32,20 @@ export function answerName(q: Query, view: View): number {
   if (label === 0) return answerNode(q, view, node, 0)
   const wildcard = words[(node >> 2) + NODE.wildcard]
   if (wildcard !== 0) return answerNode(q, view, wildcard, label)
-  const falls = (words[(q.zone >> 2) + ZONE.flags] & ZONE_FLAG.fallthrough) !== 0
-  return falls && view.handsOver && q.chain === 0 ? STEP.elsewhere : denyName(q, label)
+  if ((zoneFlags & ZONE_FLAG.fallthrough) === 0 || q.chain > 0) return denyName(q, label)
+  q.encloserLabel = label
+  return STEP.elsewhere
+}
+
+/** Whether a label below the zone's origin is `*` or `any`. */
+function searches(q: Query): boolean {
+  const { name, labelAt } = q
+  for (let label = 0; label < q.zoneLabel; label++) {
+    const at = labelAt[label]
+    if (name[at] === 1 && name[at + 1] === 0x2a) return true
+    if (name[at] === 3 && name[at + 1] === 0x61 && name[at + 2] === 0x6e && name[at + 3] === 0x79) return true
+  }
+  return false
 }
 
 /** The delegation or DNAME nearest to the apex that rules the name, or 0; leaves its label in `cutLabel`. */
@@ -53,8 +67,10 @@ function topmostCut(q: Query, closest: number, closestLabel: number): number {
 
 /** Data at a node; `encloser` is the label of the closest encloser when the node is a wildcard standing in for the name, else 0. */
 function answerNode(q: Query, view: View, node: number, encloser: number): number {
-  if ((setsFlags(q, node) & SETS_FLAG.cname) !== 0 && !standsBesideCname(q.type)) {
+  const flags = setsFlags(q, node)
+  if ((flags & SETS_FLAG.cname) !== 0 && !standsBesideCname(q.type) && !isServed(q, node, flags)) {
     if (encloser > 0) oweNoName(q, encloser)
+    if (q.chain === 0) q.softChain = (flags & SETS_FLAG.services) !== 0
     return afterAlias(q, followCname(q, findSet(q, node, TYPE.CNAME)))
   }
   if (q.type === TYPE.ANY || q.type === TYPE.RRSIG) return answerByKind(q, view, node, encloser)
@@ -72,6 +88,13 @@ function answerNode(q: Query, view: View, node: number, encloser: number): numbe
 
 function standsBesideCname(type: number): boolean {
   return type === TYPE.CNAME || type === TYPE.ANY || type === TYPE.RRSIG || type === TYPE.NSEC
+}
+
+/** SkyDNS: a service answers for its own types, and is an alias only for those that follow one. */
+function isServed(q: Query, node: number, flags: number): boolean {
+  if ((flags & SETS_FLAG.services) === 0) return false
+  const follows = q.type === TYPE.A || q.type === TYPE.AAAA || q.type === TYPE.TXT
+  return !follows || findSet(q, node, q.type) !== 0
 }
 
 function afterAlias(q: Query, alias: number): number {

@@ -5,6 +5,7 @@
 import { RCODE, TYPE } from '../dns/types.ts'
 import { answerName } from './answer-name.ts'
 import { answerChaos } from './chaos.ts'
+import { denyName, emitNegativeSoa } from './deny.ts'
 import { optBytes } from './edns.ts'
 import type { EdnsContext } from './edns.ts'
 import { findZone, sameOrigin } from './find.ts'
@@ -37,8 +38,9 @@ export function answer(q: Query, views: readonly View[], context: EdnsContext): 
     const most = q.tcp ? 65_535 : q.edns ? Math.min(q.clientBytes, view.udpBytes) : 512
     q.limit = Math.min(most, q.capacity) - optBytes(q, view)
     q.rotate = view.rotate
+    q.now = context.nowSeconds
     if (q.ednsVersion !== 0) q.rcode = RCODE.BADVERS
-    else if (!answerQuestion(q, view)) return ELSEWHERE
+    else if (!answerWhole(q, view)) return ELSEWHERE
     if ((view.handoverRcodes & (1 << q.rcode)) !== 0 && q.rcode < 16) {
       q.handover = HANDOVER.rcode
       return ELSEWHERE
@@ -63,6 +65,16 @@ function isBelow(q: Query, zone: Uint8Array): boolean {
   for (let i = zone.length - 1; i >= 0; i--) if (q.name[start + i] !== zone[i]) return false
   for (let label = 0; label <= q.labels; label++) if (q.labelAt[label] === start) return true
   return false
+}
+
+/** Answers from one state of the zones: again when names have changed meanwhile. */
+function answerWhole(q: Query, view: View): boolean {
+  for (;;) {
+    const version = q.begin()
+    const ours = answerQuestion(q, view)
+    if (q.isWhole(version)) return ours
+    q.restart()
+  }
 }
 
 /** False when the question is for somebody else. */
@@ -105,10 +117,10 @@ function responsibleZone(q: Query, space: number): number {
   return parent === 0 ? zone : parent
 }
 
-/** Follows aliases through the zones until there is an answer. False when it leads to the block's forwarders. */
+/** Follows aliases through the zones until there is an answer. False when it leads to somebody else. */
 function answerFromZones(q: Query, view: View): boolean {
+  const { words, zone: first, originOffset } = q
   for (;;) {
-    const { words } = q
     const record = q.zone >> 2
     if (words[record + ZONE.state] !== ZONE_STATE.loaded) {
       q.rcode = RCODE.SERVFAIL
@@ -117,8 +129,16 @@ function answerFromZones(q: Query, view: View): boolean {
     if (q.chain === 0) q.authoritative = true
     const next = answerName(q, view)
     if (next === STEP.truncate) return truncate(q)
-    if (next === STEP.done) return true
-    if (next === STEP.elsewhere) return handOver(q, HANDOVER.fallthrough)
+    if (next === STEP.done) {
+      if (!q.softChain || q.answers > q.chain) return true
+      return forgetChain(q, first, originOffset)
+    }
+    if (next === STEP.search) return handOver(q, HANDOVER.search)
+    if (next === STEP.elsewhere) {
+      if (goOutward(q, view.space)) continue
+      if (view.handsOver) return handOver(q, HANDOVER.fallthrough)
+      return denyName(q, q.encloserLabel) === STEP.done || truncate(q)
+    }
     // An alias: its target may be in the same zone, in another one, or not here at all.
     const zone = responsibleZone(q, view.space)
     if (zone === 0) return view.handsOver ? handOver(q, HANDOVER.alias) : settle(q) || truncate(q)
@@ -128,6 +148,26 @@ function answerFromZones(q: Query, view: View): boolean {
       q.originOffset = q.suffixOffset(q.zoneLabel)
     }
   }
+}
+
+/** The zone around the one that lets the name fall through; false when there is none. */
+function goOutward(q: Query, space: number): boolean {
+  const outer = findZone(q, space, q.zoneLabel + 1)
+  if (outer === 0) return false
+  q.zone = outer
+  q.zoneSlot = q.words[(outer >> 2) + ZONE.slot]
+  q.originOffset = QUESTION_NAME + q.labelAt[q.zoneLabel]
+  return true
+}
+
+/** Aliases that led to nothing are as if they were not there: the name exists, its zone has no such data. */
+function forgetChain(q: Query, zone: number, originOffset: number): true {
+  q.clearSections()
+  q.authoritative = true
+  q.rcode = RCODE.NOERROR
+  q.zone = zone
+  q.originOffset = originOffset
+  return emitNegativeSoa(q) || truncate(q)
 }
 
 /** TC with nothing but the question: what fits by chance helps nobody (RFC 2181 section 9). */

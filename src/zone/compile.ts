@@ -8,14 +8,18 @@ import type { Arena } from './arena.ts'
 import { APEX } from './build.ts'
 import type { ZoneBuilder } from './build.ts'
 import { LOWER, spread } from './hash.ts'
-import { align4, NODE, NSEC3_LIST, RRSET, SETS, SETS_FLAG, TABLE, ZONE, ZONE_FLAG, ZONE_STATE } from './layout.ts'
+import { align4, NODE, NSEC3_LIST, SETS_FLAG, TABLE, ZONE, ZONE_FLAG, ZONE_STATE } from './layout.ts'
 import { nsec3Chain, type Nsec3Entry } from './nsec3-chain.ts'
-import { RrsetWriter } from './rrset.ts'
+import { mostBytes, SetsWriter, SIGNED } from './sets.ts'
 
 export interface CompileOptions {
   readonly space: number
   readonly slot: number
   readonly fallthrough: boolean
+  /** Labels `*` and `any` of a question search (SkyDNS). */
+  readonly searches?: boolean
+  /** TTLs of records that expire do not count down any further. */
+  readonly leastTtl?: number
 }
 
 /** A zone in the arena: where its record is, and the one extent that holds all of it. */
@@ -74,12 +78,11 @@ function estimateBytes(builder: ZoneBuilder): number {
   const { nameCount, recordCount } = builder
   let bytes = zoneRecordBytes(builder.origin.length) + 64
   for (let name = 0; name < nameCount; name++) bytes += align4(NODE.name * 4 + builder.nameLength[name]) + 4
-  // Per record at worst: a set of its own with header, one compressed name fixup or a target with its name.
-  for (let r = 0; r < recordCount; r++) bytes += 8 + (RRSET.blob + 4) * 4 + 12 + 3 * builder.rdataLength[r] + 24
+  for (let r = 0; r < recordCount; r++) bytes += mostBytes(builder.rdataLength[r])
   bytes += 4 + nameCount * 4 // NSEC order
   if (builder.findRecord(APEX, TYPE.NSEC3PARAM) >= 0) bytes += (NSEC3_LIST.entries + nameCount * NSEC3_LIST.stride) * 4
   // The negative SOA and its signatures, once more.
-  for (let r = builder.firstRecord[APEX]; r >= 0; r = builder.nextRecord[r]) bytes += 64 + 2 * builder.rdataLength[r]
+  for (let r = builder.firstRecord[APEX]; r >= 0; r = builder.nextRecord[r]) bytes += mostBytes(builder.rdataLength[r])
   let slots = 8
   while (slots * 2 < nameCount * 3) slots *= 2
   return bytes + (TABLE.slots + slots * 2) * 4
@@ -95,7 +98,9 @@ function writeZoneRecord(arena: Arena, zone: number, origin: Uint8Array, options
   words[at + ZONE.space] = options.space
   words[at + ZONE.slot] = options.slot
   words[at + ZONE.state] = ZONE_STATE.loaded
-  words[at + ZONE.flags] = options.fallthrough ? ZONE_FLAG.fallthrough : 0
+  words[at + ZONE.flags] =
+    (options.fallthrough ? ZONE_FLAG.fallthrough : 0) | (options.searches === true ? ZONE_FLAG.searches : 0)
+  words[at + ZONE.leastTtl] = options.leastTtl ?? 0
   words[at + ZONE.nameLength] = origin.length
   let labels = 0
   for (let i = 0; origin[i] !== 0; i += origin[i] + 1) labels++
@@ -111,7 +116,7 @@ class Compiler {
   readonly #zone: number
   readonly #parents: Int32Array
   readonly #nodes: Int32Array
-  readonly #writer: RrsetWriter
+  readonly #writer: SetsWriter
   #at: number
   #flags = 0
   readonly #nsecOwners: number[] = []
@@ -125,7 +130,7 @@ class Compiler {
     this.#zone = start
     this.#parents = parents
     this.#nodes = new Int32Array(builder.nameCount)
-    this.#writer = new RrsetWriter(builder, arena)
+    this.#writer = new SetsWriter(builder, arena)
     this.#at = start + zoneRecordBytes(builder.origin.length)
   }
 
@@ -138,7 +143,7 @@ class Compiler {
     const record = this.#zone >> 2
     this.#words[record + ZONE.apex] = this.#nodes[APEX]
     this.#words[record + ZONE.table] = this.#writeTable()
-    this.#words[record + ZONE.negative] = this.#writeNegative()
+    this.#words[record + ZONE.negative] = this.#place(this.#writer.writeNegative(this.#at))
     if (this.#nsecOwners.length > 0 && this.#builder.findRecord(APEX, TYPE.NSEC) >= 0) {
       this.#flags |= ZONE_FLAG.nsec
       this.#words[record + ZONE.order] = this.#writeOrder()
@@ -164,64 +169,14 @@ class Compiler {
     this.#words[(node >> 2) + NODE.nameLength] = length
     for (let i = 0; i < length; i++) this.#bytes[to + i] = LOWER[builder.nameBytes[from + i]]
     this.#at = align4(to + length)
-    const first = builder.firstRecord[name]
-    if (first < 0) return
-    this.#words[(node >> 2) + NODE.sets] =
-      builder.nextRecord[first] < 0 ? this.#writeSingle(name, first) : this.#writeSets(name, first)
-  }
-
-  /** The usual node: one record. */
-  #writeSingle(name: number, record: number): number {
-    const sets = this.#at
-    this.#at += (SETS.pairs + 2) * 4
-    this.#words[(sets >> 2) + SETS.count] = 1 | (this.#setsFlag(name, this.#builder.recordType[record]) << 16)
-    this.#words[(sets >> 2) + SETS.pairs] = this.#builder.setKey(record)
-    const writer = this.#writer
-    writer.records[0] = record
-    this.#words[(sets >> 2) + SETS.pairs + 1] = this.#place(writer.write(this.#at, name, 1, -1))
-    return sets
-  }
-
-  #writeSets(name: number, first: number): number {
-    const builder = this.#builder
-    const keys: number[] = []
-    for (let r = first; r >= 0; r = builder.nextRecord[r]) {
-      const key = builder.setKey(r)
-      if (!keys.includes(key)) keys.push(key)
-    }
-    const sets = this.#at
-    const at = sets >> 2
-    this.#at += (SETS.pairs + keys.length * 2) * 4
-    let flags = 0
-    const offsets = new Map<number, number>()
-    for (let i = 0; i < keys.length; i++) {
-      flags |= this.#setsFlag(name, keys[i] & 0xffff)
-      const count = this.#writer.collect(first, keys[i])
-      const offset = this.#place(this.#writer.write(this.#at, name, count, -1))
-      offsets.set(keys[i], offset)
-      this.#words[at + SETS.pairs + i * 2] = keys[i]
-      this.#words[at + SETS.pairs + i * 2 + 1] = offset
-    }
-    this.#words[at + SETS.count] = keys.length | (flags << 16)
-    for (const [key, offset] of offsets) {
-      const covered = key >>> 16
-      const signed = covered === 0 ? undefined : offsets.get(covered)
-      if (signed !== undefined) this.#words[(signed >> 2) + RRSET.signatures] = offset
-    }
-    return sets
-  }
-
-  #setsFlag(name: number, type: number): number {
-    if (type === TYPE.NSEC) this.#nsecOwners.push(name)
-    if (type === TYPE.NSEC3) this.#nsec3Owners.push(name)
-    if (type === TYPE.CNAME) return SETS_FLAG.cname
-    if (type === TYPE.NS && name !== APEX) {
-      this.#flags |= ZONE_FLAG.cuts
-      return SETS_FLAG.cut
-    }
-    if (type !== TYPE.DNAME) return 0
-    this.#flags |= ZONE_FLAG.cuts
-    return SETS_FLAG.dname
+    if (builder.firstRecord[name] < 0) return
+    const { sets, flags, end } = this.#writer.write(name, this.#at)
+    this.#at = end
+    this.#words[(node >> 2) + NODE.sets] = sets
+    if (flags === 0) return
+    if ((flags & (SETS_FLAG.cut | SETS_FLAG.dname)) !== 0) this.#flags |= ZONE_FLAG.cuts
+    if ((flags & SIGNED.nsec) !== 0) this.#nsecOwners.push(name)
+    if ((flags & SIGNED.nsec3) !== 0) this.#nsec3Owners.push(name)
   }
 
   /** Takes over what the writer put at the current end. */
@@ -238,6 +193,7 @@ class Compiler {
     for (let name = 1; name < builder.nameCount; name++) {
       const parent = this.#nodes[this.#parents[name]]
       words[(this.#nodes[name] >> 2) + NODE.parent] = parent
+      words[(parent >> 2) + NODE.children]++
       const at = builder.nameOffset[name]
       if (builder.nameBytes[at] === 1 && builder.nameBytes[at + 1] === 0x2a)
         words[(parent >> 2) + NODE.wildcard] = this.#nodes[name]
@@ -263,21 +219,6 @@ class Compiler {
       this.#words[at + TABLE.slots + slot * 2 + 1] = this.#nodes[name]
     }
     return table
-  }
-
-  /** The SOA as negative answers carry it, with its signatures: TTL = min(TTL, MINIMUM), RFC 2308 section 5. */
-  #writeNegative(): number {
-    const builder = this.#builder
-    const soa = builder.findRecord(APEX, TYPE.SOA)
-    const minimumAt = builder.rdataOffset[soa] + builder.rdataLength[soa] - 4
-    const minimum = new DataView(builder.rdataBytes.buffer).getUint32(minimumAt)
-    const ttl = Math.min(builder.recordTtl[soa], minimum)
-    this.#writer.records[0] = soa
-    const negative = this.#place(this.#writer.write(this.#at, APEX, 1, ttl))
-    const signatures = this.#writer.collect(builder.firstRecord[APEX], TYPE.RRSIG | (TYPE.SOA << 16))
-    if (signatures > 0)
-      this.#words[(negative >> 2) + RRSET.signatures] = this.#place(this.#writer.write(this.#at, APEX, signatures, ttl))
-    return negative
   }
 
   #writeOrder(): number {

@@ -10,19 +10,20 @@ import type { Query } from './query.ts'
 /** The name does not exist; its closest encloser starts at `encloser`. */
 export function denyName(q: Query, encloser: number): number {
   q.rcode = RCODE.NXDOMAIN
-  if (!emitSoa(q)) return STEP.truncate
+  if (!emitNegativeSoa(q)) return STEP.truncate
   if (wantsProof(q) && !proveNoName(q, encloser)) return STEP.truncate
   return settle(q) ? STEP.done : STEP.truncate
 }
 
 /** The name exists, the type does not; `encloser` is that of the name when a wildcard stands in for it, else 0. */
 export function denyType(q: Query, node: number, encloser: number): number {
-  if (!emitSoa(q)) return STEP.truncate
+  if (!emitNegativeSoa(q)) return STEP.truncate
   if (wantsProof(q) && !proveNoType(q, node, encloser)) return STEP.truncate
   return settle(q) ? STEP.done : STEP.truncate
 }
 
-function emitSoa(q: Query): boolean {
+/** The SOA of the zone, alone; false when there is no room. */
+export function emitNegativeSoa(q: Query): boolean {
   const rrset = q.words[(q.zone >> 2) + ZONE.negative]
   const records = emitSigned(q, rrset, q.originOffset)
   q.authorities += records

@@ -1,24 +1,30 @@
-// The writer's side of the arena's root: which zones are in service. A zone appears, changes or goes by one atomic
-// store into the directory's table, so a query sees the whole old version or the whole new one.
+// The writer's side of the arena's root: which zones are in service. A zone appears, changes as a whole or goes by one
+// atomic store into the directory's table, so a query sees the whole old version or the whole new one; single names
+// change in place (patch.ts).
 
 import type { Arena } from './arena.ts'
+import { Blocks } from './blocks.ts'
 import type { CompiledZone } from './compile.ts'
+import type { ZoneEdits } from './edits.ts'
 import type { Control } from './epoch.ts'
 import { hashName, mixSpace, spread } from './hash.ts'
-import { DIRECTORY, HEADER, TABLE, ZONE } from './layout.ts'
-
-/** A slot whose zone is gone: probing goes on past it. It points at nothing a reader follows. */
-const REMOVED = -1
+import { DIRECTORY, HEADER, REMOVED, TABLE, ZONE } from './layout.ts'
+import { patchZone, retireBlocks } from './patch.ts'
 
 export class Directory {
   readonly #arena: Arena
   readonly #control: Control
+  readonly #blocks: Blocks
   /** Extents of the zones in service, by the place of their record. */
   readonly #extents = new Map<number, number>()
+
+  /** Those among the compiled zones that have blocks beside their extent. */
+  readonly #patched = new Set<number>()
 
   constructor(arena: Arena, control: Control) {
     this.#arena = arena
     this.#control = control
+    this.#blocks = new Blocks(arena)
   }
 
   /** Puts a zone into service in place of its previous version, if any. */
@@ -26,7 +32,7 @@ export class Directory {
     try {
       this.#makeRoom()
     } catch (thrown) {
-      this.#arena.discard(compiled.zone, compiled.bytes)
+      this.#giveBack(compiled.zone, compiled.bytes)
       throw thrown
     }
     const { words } = this.#arena
@@ -48,6 +54,12 @@ export class Directory {
     words[table + TABLE.used]++
   }
 
+  /** Changes single names of a zone, in service or not yet, that `canPatch`. All of it is seen at once. */
+  patch(compiled: CompiledZone, edits: ZoneEdits): void {
+    this.#patched.add(compiled.zone)
+    patchZone(this.#arena, this.#blocks, this.#control, compiled, edits)
+  }
+
   /** Takes a zone out of service. */
   remove(zone: number): void {
     const table = this.#table() >> 2
@@ -58,13 +70,22 @@ export class Directory {
 
   /** Memory of earlier versions that no reader can be in any more is free again. */
   reclaim(): void {
-    if (this.#arena.retiredCount > 0) this.#arena.reclaim(this.#control.oldestInUse())
+    if (this.#arena.retiredCount + this.#blocks.retiredCount === 0) return
+    const epoch = this.#control.oldestInUse()
+    this.#arena.reclaim(epoch)
+    this.#blocks.reclaim(epoch)
   }
 
   #retire(zone: number): void {
     const bytes = this.#extents.get(zone) ?? 0
     this.#extents.delete(zone)
-    this.#arena.retire(zone, bytes, this.#control.advance())
+    this.#giveBack(zone, bytes)
+  }
+
+  #giveBack(zone: number, bytes: number): void {
+    const epoch = this.#control.advance()
+    if (this.#patched.delete(zone)) retireBlocks(this.#arena, this.#blocks, { zone, bytes }, epoch)
+    this.#arena.retire(zone, bytes, epoch)
   }
 
   #table(): number {

@@ -34,6 +34,7 @@ export function emitSet(q: Query, rrset: number, owner: number): number {
   q.at = start + length
   if (owner !== QUESTION_NAME) setOwners(q, to, to + length, owner)
   if (lengthFixups >>> 16 !== 0) fix(q, rrset, start, owner)
+  if (words[header + RRSET.expires] !== 0) limitTtls(q, rrset, to, to + length)
   return count
 }
 
@@ -89,6 +90,7 @@ export function emitOwned(q: Query, rrset: number, node: number): number {
   const second = q.base + blob + 12 + ((packet[q.base + blob + 10] << 8) | packet[q.base + blob + 11])
   setOwners(q, second, q.base + q.at, start)
   fix(q, rrset, blob, start)
+  if (words[header + RRSET.expires] !== 0) limitTtls(q, rrset, q.base + blob, q.base + q.at)
   return words[header + RRSET.typeCount] >>> 16
 }
 
@@ -117,6 +119,14 @@ function setOwners(q: Query, from: number, end: number, owner: number): void {
     packet[at + 1] = owner
     at += 12 + ((packet[at + 10] << 8) | packet[at + 11])
   }
+}
+
+/** What expires is not kept longer than until then. The owners are pointers, or at least the last two bytes before each type. */
+function limitTtls(q: Query, rrset: number, from: number, end: number): void {
+  const { words, packetView } = q
+  const left = Math.max(words[(q.zone >> 2) + ZONE.leastTtl], words[(rrset >> 2) + RRSET.expires] - q.now)
+  if (left >= words[(rrset >> 2) + RRSET.ttl]) return
+  for (let at = from; at < end; at += 12 + packetView.getUint16(at + 10)) packetView.setUint32(at + 6, left)
 }
 
 function fix(q: Query, rrset: number, blob: number, owner: number): void {

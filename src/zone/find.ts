@@ -5,7 +5,7 @@
 // hash beside a pointer has no such tie: a reader may see the pointer and not yet the hash, and miss a brand-new zone once.
 
 import { mixSpace, spread } from './hash.ts'
-import { DIRECTORY, HEADER, NODE, SETS, TABLE, ZONE } from './layout.ts'
+import { align4, DIRECTORY, HEADER, NODE, REMOVED, RRSET, SETS, TABLE, ZONE } from './layout.ts'
 import type { Query } from './query.ts'
 
 /** The zone with the longest origin that the name, from `label` on, is in; sets `zoneLabel`. 0 when there is none. */
@@ -21,7 +21,7 @@ export function findZone(q: Query, space: number, from: number): number {
     for (let slot = spread(hash, mask); ; slot = (slot + 1) & mask) {
       const zone = words[table + TABLE.slots + slot * 2 + 1]
       if (zone === 0) break
-      if (zone < 0 || words[table + TABLE.slots + slot * 2] !== hash) continue
+      if (zone === REMOVED || words[table + TABLE.slots + slot * 2] !== hash) continue
       if (words[(zone >> 2) + ZONE.space] !== space || words[(zone >> 2) + ZONE.labels] !== depth) continue
       if (!matches(q, label, zone + ZONE.name * 4, words[(zone >> 2) + ZONE.nameLength])) continue
       q.zoneLabel = label
@@ -49,7 +49,7 @@ export function findNode(q: Query, label: number): number {
   for (let slot = spread(hash, mask); ; slot = (slot + 1) & mask) {
     const node = words[table + TABLE.slots + slot * 2 + 1]
     if (node === 0) return 0
-    if (words[table + TABLE.slots + slot * 2] !== hash) continue
+    if (words[table + TABLE.slots + slot * 2] !== hash || node === REMOVED) continue
     const length = words[(node >> 2) + NODE.nameLength]
     if (label === 0 ? isName(q, node, length) : matches(q, label, node + NODE.name * 4, length)) return node
   }
@@ -72,7 +72,8 @@ export function findTarget(q: Query, hash: number, name: number, length: number)
   for (let slot = spread(hash, mask); ; slot = (slot + 1) & mask) {
     const node = words[table + TABLE.slots + slot * 2 + 1]
     if (node === 0) return 0
-    if (words[table + TABLE.slots + slot * 2] !== hash || words[(node >> 2) + NODE.nameLength] !== length) continue
+    if (words[table + TABLE.slots + slot * 2] !== hash || node === REMOVED) continue
+    if (words[(node >> 2) + NODE.nameLength] !== length) continue
     const a = (node >> 2) + NODE.name
     const b = name >> 2
     let i = (length - 1) >> 2
@@ -90,6 +91,12 @@ export function findSet(q: Query, node: number, key: number): number {
   const end = at + SETS.pairs + (words[at + SETS.count] & 0xffff) * 2
   for (let pair = at + SETS.pairs; pair < end; pair += 2) if (words[pair] === key) return words[pair + 1]
   return 0
+}
+
+/** Place of the first target listed with an rrset (layout.ts). */
+export function firstTarget(q: Query, rrset: number): number {
+  const lengthFixups = q.words[(rrset >> 2) + RRSET.lengthFixups]
+  return rrset + RRSET.blob * 4 + align4(lengthFixups & 0xffff) + (lengthFixups >>> 16) * 4
 }
 
 /** SETS_FLAG bits of a node. */

@@ -1,6 +1,6 @@
 // How zones lie in shared memory. Everything is a 32-bit word or bytes at a 4-aligned byte offset into one arena;
 // a pointer is such an offset, 0 = none. Objects are immutable once a pointer to them has been stored, except the
-// pointer fields themselves. Readers in any thread need only this file and the arena's buffer.
+// pointer fields themselves and the words that say so. Readers in any thread need only this file and the arena's buffer.
 //
 //   header ──▶ directory ──▶ zone ──▶ table ──▶ node ──▶ sets ──▶ rrset
 //              (space, origin)        (name)            (type)    wire form, ready to copy
@@ -8,7 +8,13 @@
 // Offsets below are in words, relative to the object's start.
 
 /** Words at the very start of the arena. */
-export const HEADER = { magic: 0, directory: 1, bytes: 4 * 16 } as const
+export const HEADER = {
+  magic: 0,
+  directory: 1,
+  /** Odd while several pointers are being changed as one (patch.ts); a reader that saw it move answers again. */
+  version: 2,
+  bytes: 4 * 16,
+} as const
 export const MAGIC = 0x486f6c64
 
 /** Open-addressing table: mask, entries, then `mask + 1` slots of (hash, pointer). The directory and each zone have one. */
@@ -28,9 +34,10 @@ export const ZONE = {
   order: 7, // count, then pointers to the nodes that own an NSEC, in canonical order
   nsec3: 8, // NSEC3_LIST
   serial: 9,
-  labels: 10,
-  nameLength: 11,
-  name: 12, // lower-case wire form
+  leastTtl: 10, // TTLs of records that expire do not count down any further
+  labels: 11,
+  nameLength: 12,
+  name: 13, // lower-case wire form
 } as const
 export const ZONE_STATE = { loaded: 1, failed: 2 } as const
 export const ZONE_FLAG = {
@@ -41,6 +48,8 @@ export const ZONE_FLAG = {
   nsec3: 8,
   /** NXDOMAIN goes on to the next step of the server block. */
   fallthrough: 4,
+  /** Labels `*` and `any` of a question search (SkyDNS). */
+  searches: 16,
 } as const
 
 /** Hashes of an NSEC3 chain in order: its parameters, then entries of five words of hash and the owning node. */
@@ -50,13 +59,22 @@ export const NODE = {
   parent: 0,
   sets: 1, // 0 for an empty non-terminal
   wildcard: 2, // the node `*` below this one
-  nameLength: 3,
-  name: 4, // lower-case wire form, padded with zeros so that whole words can be compared
+  children: 3, // how many nodes have this one as parent; for the writer
+  nameLength: 4,
+  name: 5, // lower-case wire form, padded with zeros so that whole words can be compared
 } as const
 
 /** Sets of a node: count | flags << 16, then pairs (type | covered << 16, rrset). */
 export const SETS = { count: 0, pairs: 1 } as const
-export const SETS_FLAG = { cut: 1, dname: 2, cname: 4 } as const
+export const SETS_FLAG = {
+  cut: 1,
+  dname: 2,
+  cname: 4,
+  /** SkyDNS: the asked type comes before the alias, and an alias that leads to nothing is as if it were not there. */
+  services: 8,
+} as const
+/** A slot of a TABLE whose object is gone: probing goes on past it. It points at nothing a reader follows. */
+export const REMOVED = -1
 
 export const RRSET = {
   typeCount: 0, // type | records << 16
@@ -64,7 +82,8 @@ export const RRSET = {
   lengthFixups: 2, // bytes of the blob | number of fixups << 16
   signatures: 3, // the RRSIG rrset that covers this one
   targetsStride: 4, // number of targets | stride << 16; stride = size of every record when the order may rotate
-  blob: 5,
+  expires: 5, // Unix seconds that the TTL must not outlive, 0 = never; may be moved later in place
+  blob: 6,
 } as const
 // After the blob (padded): fixups, one word each: position | target in blob << 16 | kind << 30,
 // then targets: hash, position in blob | name length << 16, lower-case name (padded).

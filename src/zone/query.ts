@@ -4,7 +4,7 @@
 
 import { HASH_PRIME, HASH_SEED, LOWER } from './hash.ts'
 import { Sha1 } from './sha1.ts'
-import { QUESTION_NAME } from './layout.ts'
+import { HEADER, QUESTION_NAME } from './layout.ts'
 
 /** Settings of one server block that answering needs. */
 export interface View {
@@ -20,6 +20,8 @@ export interface View {
   readonly minimalAny: boolean
   /** What zones cannot answer goes to forwarders instead of being refused. */
   readonly handsOver: boolean
+  /** Some zone has ZONE_FLAG.searches, and somebody searches. */
+  readonly searches: boolean
   /** Bit per rcode: local answers with one of these go to the forwarders as well. */
   readonly handoverRcodes: number
   readonly nsid: Uint8Array | undefined
@@ -30,11 +32,17 @@ export interface View {
 
 export const MAX_CHAIN = 16
 
-/** Why a query is for the forwarders: no zone has it, its zone lets it fall through, an alias leads away, its rcode says so. */
-export const HANDOVER = { uncovered: 1, fallthrough: 2, alias: 3, rcode: 4 } as const
+/**
+ * Why a query is for somebody else: no zone has it, its zone lets it fall through, an alias leads away, its rcode says
+ * so (the forwarders), or it searches (the source of the zone).
+ */
+export const HANDOVER = { uncovered: 1, fallthrough: 2, alias: 3, rcode: 4, search: 5 } as const
 
-/** What became of one name: the response is complete, goes on with an alias's target, has no room, or is for the forwarders. */
-export const STEP = { done: 0, alias: 1, truncate: 2, elsewhere: 3 } as const
+/** What became of one name: the response is complete, goes on with an alias's target, has no room, is not here, or searches. */
+export const STEP = { done: 0, alias: 1, truncate: 2, elsewhere: 3, search: 4 } as const
+
+/** A writer is done with its switch of pointers long before this; one that died in it is not waited for. */
+const LONGEST_SWITCH_MS = 20
 
 export class Query {
   // The arena as it is now.
@@ -85,6 +93,8 @@ export class Query {
   /** Label of `name` at which the zone's origin starts, and the message offset where the origin stands. */
   zoneLabel = 0
   originOffset = 0
+  /** Label of `name` at which its closest encloser starts, when the name was not found. */
+  encloserLabel = 0
   /** Label of `name` at which the delegation or DNAME that rules it starts. */
   cutLabel = 0
   /** Message offset of the owner last written out by emitOwned. */
@@ -94,6 +104,9 @@ export class Query {
   block = 0
   /** One of HANDOVER when the answer was ELSEWHERE. */
   handover = 0
+
+  /** Unix seconds. */
+  now = 0
 
   // The response.
   at = 0
@@ -109,6 +122,8 @@ export class Query {
   owedCount = 0
   readonly visited: Int32Array = new Int32Array(MAX_CHAIN)
   chain = 0
+  /** The chain began at a name whose alias counts only if it leads to something (SETS_FLAG.services). */
+  softChain = false
   /** Nodes whose addresses or NSEC are in the message already. */
   readonly included: Int32Array = new Int32Array(32)
   includedCount = 0
@@ -124,6 +139,7 @@ export class Query {
   readonly scratchName: Uint8Array = new Uint8Array(512)
   readonly labelStack: Int32Array = new Int32Array(128)
   readonly otherStack: Int32Array = new Int32Array(128)
+  readonly #fence = new Int32Array(1)
 
   attach(buffer: SharedArrayBuffer): void {
     this.words = new Int32Array(buffer)
@@ -160,8 +176,37 @@ export class Query {
     this.optLength = 0
     this.clearSections()
     this.chain = 0
+    this.softChain = false
     this.owedCount = 0
     this.handover = 0
+  }
+
+  /** The state of the zones that the answer begins with. */
+  begin(): number {
+    const version = Atomics.load(this.words, HEADER.version)
+    if ((version & 1) === 0) return version
+    Atomics.wait(this.words, HEADER.version, version, LONGEST_SWITCH_MS)
+    return Atomics.load(this.words, HEADER.version)
+  }
+
+  /** Whether everything read since `begin` belongs together. The store keeps those reads before the load (arm64). */
+  isWhole(version: number): boolean {
+    Atomics.store(this.#fence, 0, 0)
+    return Atomics.load(this.words, HEADER.version) === version
+  }
+
+  /** Back to the question as it was read. */
+  restart(): void {
+    this.nameOffset = QUESTION_NAME
+    this.setName(this.packet, this.base + QUESTION_NAME, this.base + this.questionEnd)
+    this.zone = 0
+    this.zoneSlot = 0
+    this.rcode = 0
+    this.chain = 0
+    this.softChain = false
+    this.owedCount = 0
+    this.handover = 0
+    this.clearSections()
   }
 
   clearSections(): void {

@@ -4,11 +4,16 @@
 // (aliases, and hosts whose addresses belong into the additional section) are listed as targets.
 
 import { TYPE } from '../dns/types.ts'
-import type { Arena } from './arena.ts'
 import { APEX } from './build.ts'
 import type { ZoneBuilder } from './build.ts'
 import { hashName, LOWER } from './hash.ts'
 import { align4, FIXUP, QUESTION_NAME, RRSET } from './layout.ts'
+
+/** Where sets are written: the arena, or a piece of memory on its way there. */
+export interface Memory {
+  readonly words: Int32Array
+  readonly bytes: Uint8Array
+}
 
 /** Pointers have 14 bits; targets inside a set stay well below so that the set can also stand late in a message. */
 const LAST_BLOB_TARGET = 0x1000
@@ -27,10 +32,10 @@ export class RrsetWriter {
   #at = 0
   #blob = 0
 
-  constructor(builder: ZoneBuilder, arena: Arena) {
+  constructor(builder: ZoneBuilder, memory: Memory) {
     this.#builder = builder
-    this.#words = arena.words
-    this.#bytes = arena.bytes
+    this.#words = memory.words
+    this.#bytes = memory.bytes
   }
 
   /** Gathers the records of one set from a chain, without duplicates. */
@@ -56,8 +61,11 @@ export class RrsetWriter {
     return count
   }
 
-  /** Writes the first `count` of `records` at `at`; the TTL of the set is its first record's unless given. Returns the end. */
-  write(at: number, owner: number, count: number, ttlGiven: number): number {
+  /**
+   * Writes the first `count` of `records` at `at`; the TTL of the set is its first record's unless given, and it never
+   * outlives `expires` (Unix seconds, 0 = no limit). Returns the end.
+   */
+  write(at: number, owner: number, count: number, ttlGiven: number, expires: number): number {
     const builder = this.#builder
     const type = builder.recordType[this.records[0]]
     const ttl = ttlGiven >= 0 ? ttlGiven : builder.recordTtl[this.records[0]]
@@ -94,6 +102,7 @@ export class RrsetWriter {
     words[header + RRSET.ttl] = ttl | 0
     words[header + RRSET.lengthFixups] = length | (this.#fixups.length << 16)
     words[header + RRSET.signatures] = 0
+    words[header + RRSET.expires] = expires
     words[header + RRSET.targetsStride] = (this.#targets.length / 3) | (stride << 16)
     let end = align4(this.#at)
     for (const fixup of this.#fixups) {

@@ -1,16 +1,21 @@
 // The product's answering in this process, watched: the response buffer has guard bytes on both sides, and the arena
 // must stay as it was.
 
+import { TYPE } from '../../src/dns/types.ts'
 import { answer, ELSEWHERE, SILENCE } from '../../src/zone/answer.ts'
 import { Arena } from '../../src/zone/arena.ts'
 import { ZoneBuilder } from '../../src/zone/build.ts'
 import { checkZone } from '../../src/zone/check.ts'
 import { compileFailedZone, compileZone } from '../../src/zone/compile.ts'
+import type { CompileOptions } from '../../src/zone/compile.ts'
 import { Directory } from '../../src/zone/directory.ts'
+import { ZoneEdits } from '../../src/zone/edits.ts'
 import { EdnsContext } from '../../src/zone/edns.ts'
 import { Control } from '../../src/zone/epoch.ts'
 import { Query, type View } from '../../src/zone/query.ts'
-import type { PlainZone } from './reference-zone.ts'
+import type { Random } from './random.ts'
+import { keyOf } from './names.ts'
+import type { PlainRecord, PlainZone } from './reference-zone.ts'
 
 export const UDP_CAPACITY = 4096
 export const TCP_CAPACITY = 65_535
@@ -29,15 +34,57 @@ export class GuardedAnswers {
   readonly #udp = guarded(UDP_CAPACITY)
   readonly #tcp = guarded(TCP_CAPACITY)
 
-  add(zone: PlainZone, space = 0): void {
+  /** `random`: the zone gets where it should be by changes of single names, if it is of the kind that can. */
+  add(zone: PlainZone, space = 0, random?: Random): void {
+    const builder = this.#builderOf(zone)
+    const error = checkZone(builder).find(({ severity }) => severity === 'error')
+    if (error !== undefined) throw new Error(`the zone was refused: ${error.message}`)
+    const options = { space, slot: 1, fallthrough: zone.fallthrough }
+    if (random !== undefined && zone.records.every(({ type }) => type !== TYPE.NSEC && type !== TYPE.NSEC3))
+      this.#arrive(zone, options, random)
+    else this.#directory.publish(compileZone(builder, this.#arena, options))
+    this.#query.attach(this.#arena.buffer)
+  }
+
+  /** Starts with some names missing, some with other records and some that should not be there; then mends them in turn. */
+  #arrive(zone: PlainZone, options: CompileOptions, random: Random): void {
+    const owners = Map.groupBy(zone.records, ({ owner }) => keyOf(owner))
+    const apex = keyOf(zone.origin)
+    const wrong: PlainRecord[] = [...owners].flatMap(([key, records]) => {
+      const fate = random.below(4)
+      if (key === apex || fate === 0) return records
+      return fate === 1 ? [] : [{ owner: records[0].owner, type: TYPE.TXT, ttl: 1, rdata: Uint8Array.of(1, 0x78) }]
+    })
+    const strangers = [...owners.values()]
+      .map(([{ owner }]) => Uint8Array.from([1, random.pick([0x2a, 0x7a]), ...owner]))
+      .filter((owner) => owner.length < 250 && !owners.has(keyOf(owner)) && random.chance(0.3))
+    for (const owner of strangers) wrong.push({ owner, type: TYPE.TXT, ttl: 1, rdata: Uint8Array.of(1, 0x79) })
+    const compiled = compileZone(this.#builderOf({ ...zone, records: wrong }), this.#arena, options)
+    const early = random.chance(0.5)
+    if (early) this.#directory.publish(compiled)
+    const pending: (readonly [Uint8Array, readonly PlainRecord[]])[] = [
+      ...strangers.map((owner) => [owner, []] as const),
+      ...[...owners.values()].map((records) => [records[0].owner, records] as const),
+    ]
+    while (pending.length > 0) {
+      const edits = new ZoneEdits(zone.origin)
+      for (let i = random.between(1, 4); i > 0 && pending.length > 0; i--) {
+        const [[owner, records]] = pending.splice(random.below(pending.length), 1)
+        edits.name(owner)
+        for (const { type, ttl, rdata } of records) edits.add(owner, type, ttl, rdata)
+      }
+      this.#directory.patch(compiled, edits)
+      if (random.chance(0.5)) this.#directory.reclaim()
+    }
+    if (!early) this.#directory.publish(compiled)
+  }
+
+  #builderOf(zone: PlainZone): ZoneBuilder {
     const builder = new ZoneBuilder(zone.origin)
     zone.records.forEach(({ owner, type, ttl, rdata }, line) => {
       builder.record(owner, owner.length, type, CLASS_IN, ttl, rdata, rdata.length, line)
     })
-    const error = checkZone(builder).find(({ severity }) => severity === 'error')
-    if (error !== undefined) throw new Error(`the zone was refused: ${error.message}`)
-    this.#directory.publish(compileZone(builder, this.#arena, { space, slot: 1, fallthrough: zone.fallthrough }))
-    this.#query.attach(this.#arena.buffer)
+    return builder
   }
 
   addFailed(origin: Uint8Array): void {

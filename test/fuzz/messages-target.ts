@@ -157,6 +157,7 @@ function randomView(random: Random, space: number, zones: readonly Uint8Array[])
     rotate: random.chance(0.5),
     minimalAny: random.chance(0.5),
     handsOver: random.chance(0.3),
+    searches: false,
     handoverRcodes: random.chance(0.1) ? (1 << RCODE.SERVFAIL) | (1 << RCODE.NXDOMAIN) : 0,
     nsid: text(),
     version: text(),

@@ -93,11 +93,16 @@ class Lookup {
 
   /** The zone nearest to the name; for DS the one above a zone's own name (RFC 4035 section 3.1.4.1). */
   #zoneFor(name: NameKey): ReferenceZone | undefined {
-    const around = this.#zones
-      .filter((zone) => isAtOrBelow(name, zone.origin))
-      .sort((a, b) => b.origin.length - a.origin.length)
+    const around = this.#zonesAround(name)
     const above = around.find((zone) => zone.origin !== name)
     return this.#asked.type === TYPE.DS && name !== ROOT_KEY ? (above ?? around[0]) : around[0]
+  }
+
+  /** The nearest one first. */
+  #zonesAround(name: NameKey): ReferenceZone[] {
+    return this.#zones
+      .filter((zone) => isAtOrBelow(name, zone.origin))
+      .sort((a, b) => b.origin.length - a.origin.length)
   }
 
   #answerIn(zone: ReferenceZone): 'done' | 'goes on' {
@@ -184,10 +189,14 @@ class Lookup {
     return 'done'
   }
 
-  #denyName(zone: ReferenceZone): 'done' {
-    if (zone.fallthrough && this.#asked.handsOver && this.#passed.length === 0) {
-      this.#result.elsewhere = true
-      return 'done'
+  #denyName(zone: ReferenceZone): 'done' | 'goes on' {
+    if (zone.fallthrough && this.#passed.length === 0) {
+      const [outer] = this.#zonesAround(this.#name).filter(({ origin }) => origin.length < zone.origin.length)
+      if (outer !== undefined) return this.#answerIn(outer)
+      if (this.#asked.handsOver) {
+        this.#result.elsewhere = true
+        return 'done'
+      }
     }
     this.#result.rcode = RCODE.NXDOMAIN
     this.#addSoa(zone)

@@ -10,7 +10,7 @@ export interface Target {
 }
 
 /** Every target with its own numbers, whatever the others draw. */
-export const SALT = { messages: 1, zones: 2, text: 3, codec: 4 } as const
+export const SALT = { messages: 1, zones: 2, text: 3, codec: 4, patches: 5 } as const
 
 export function assert(holds: boolean, problem: string): asserts holds {
   if (!holds) throw new Error(problem)

@@ -105,7 +105,8 @@ export class ZonesTarget implements Target {
     if (this.#world === undefined || worldIndex !== this.#worldIndex) {
       const { zones, pool } = randomZones(new Random(this.#seed, SALT.zones, worldIndex))
       const answers = new GuardedAnswers()
-      for (const zone of zones) answers.add(zone)
+      const random = new Random(this.#seed, SALT.patches, worldIndex)
+      for (const zone of zones) answers.add(zone, 0, random.chance(0.5) ? random : undefined)
       this.#world = { zones, pool, reference: zones.map((zone) => new ReferenceZone(zone)), answers }
       this.#worldIndex = worldIndex
     }
@@ -129,6 +130,7 @@ export class ZonesTarget implements Target {
       rotate: random.chance(0.5),
       minimalAny: random.chance(0.5),
       handsOver: random.chance(0.2),
+      searches: false,
       handoverRcodes: 0,
       nsid: undefined,
       version: undefined,

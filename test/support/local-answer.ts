@@ -22,6 +22,7 @@ export const PLAIN_VIEW: View = {
   rotate: false,
   minimalAny: true,
   handsOver: false,
+  searches: false,
   handoverRcodes: 0,
   nsid: undefined,
   version: undefined,
