@@ -1,0 +1,196 @@
+// The file of a snapshot: opened and replayed, appended to, rewritten when most of it is dead. It throws what the
+// system says; what to do about that is decided in snapshot.ts.
+
+import { randomBytes } from 'node:crypto'
+import {
+  close,
+  closeSync,
+  constants,
+  fstatSync,
+  fsync as fsyncCallback,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { type BatchEntry, type BatchHead, FrameBuilder, type FramesEnd, readFrames } from './snapshot-frames.ts'
+import { Replay } from './snapshot-replay.ts'
+import { rewriteFrames, writeWhole } from './snapshot-rewrite.ts'
+
+/** A file is rewritten when its dead bytes outweigh the live ones by this much. */
+const DEAD_SLACK = 1 << 20
+/** How long rewriting keeps its thread busy at a time. */
+const SLICE_MS = 2
+const TAIL_CHUNK = 1 << 20
+
+const fsync = promisify(fsyncCallback)
+
+export interface OpenedSnapshot {
+  readonly file: SnapshotFile
+  readonly found: Replay
+  /** How reading ended. A damaged file is kept as `.bad`, and a new one has what precedes the damage. */
+  readonly ended: FramesEnd
+}
+
+/** Opens the file, or makes one with its directory. */
+export function openSnapshotFile(path: string): OpenedSnapshot {
+  const directory = dirname(path)
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  for (const name of readdirSync(directory)) if (isLeftover(name, path)) rmSync(join(directory, name))
+  const found = new Replay()
+  let fd = openFile(path)
+  try {
+    const ended = replayInto(found, fd)
+    if (ended.fault === 'torn') ftruncateSync(fd, ended.end)
+    else if (ended.fault !== 'none') fd = setAside(fd, path, ended.end)
+    return { file: new SnapshotFile(path, fd, found.dropDeleted()), found, ended }
+  } catch (thrown) {
+    closeSync(fd)
+    throw thrown
+  }
+}
+
+export class SnapshotFile {
+  readonly #path: string
+  #fd: number | undefined
+  #size: number
+  #rewriteAt: number
+  #rewriting = false
+  readonly #builder = new FrameBuilder()
+
+  constructor(path: string, fd: number, liveBytes: number) {
+    this.#path = path
+    this.#fd = fd
+    this.#size = fstatSync(fd).size
+    this.#rewriteAt = 2 * liveBytes + DEAD_SLACK
+  }
+
+  append(head: BatchHead, entries: Iterable<BatchEntry>): void {
+    const wasEmpty = this.#size === 0
+    this.#builder.start(head)
+    for (const entry of entries) {
+      if (this.#builder.isFull) this.#write(this.#builder.finish(false))
+      this.#builder.add(entry)
+    }
+    this.#write(this.#builder.finish(true))
+    if (wasEmpty) this.#rewriteAt = 2 * this.#size + DEAD_SLACK
+  }
+
+  #write(frame: Uint8Array): void {
+    writeWhole(this.#open(), frame)
+    this.#size += frame.length
+  }
+
+  /** Without an index of what is alive this is a guess, true when keys are changed, too early when keys are added. */
+  get wantsRewrite(): boolean {
+    return this.#size > this.#rewriteAt && !this.#rewriting
+  }
+
+  /** Batches can be appended meanwhile: they go to the old file, and are copied from there at the end. */
+  async rewrite(): Promise<void> {
+    this.#rewriting = true
+    // Should it fail, it is tried again when the file has doubled.
+    this.#rewriteAt = 2 * this.#size
+    try {
+      await this.#rewriteTo(temporaryFor(this.#path))
+    } finally {
+      this.#rewriting = false
+    }
+  }
+
+  async #rewriteTo(temporary: string): Promise<void> {
+    const from = this.#open()
+    const to = openFile(temporary)
+    try {
+      const { size } = fstatSync(from)
+      let sliceEnd = performance.now() + SLICE_MS
+      for (const _ of rewriteFrames(from, to, size)) {
+        if (performance.now() < sliceEnd) continue
+        await nextTurn()
+        if (this.#fd !== from) return
+        sliceEnd = performance.now() + SLICE_MS
+      }
+      await fsync(to)
+      if (this.#fd !== from) return
+      const { size: liveBytes } = fstatSync(to)
+      copyTail(from, to, size)
+      renameSync(temporary, this.#path)
+      this.#fd = to
+      this.#size = fstatSync(to).size
+      this.#rewriteAt = 2 * liveBytes + DEAD_SLACK
+      // The last descriptor of a big file takes long to close.
+      close(from, () => undefined)
+    } finally {
+      if (this.#fd !== to) {
+        closeSync(to)
+        rmSync(temporary, { force: true })
+      }
+    }
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd)
+    this.#fd = undefined
+  }
+
+  #open(): number {
+    if (this.#fd === undefined) throw new Error('closed')
+    return this.#fd
+  }
+}
+
+function openFile(path: string): number {
+  return openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600)
+}
+
+function temporaryFor(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}.tmp`
+}
+
+/** A file that a killed process was writing. */
+function isLeftover(name: string, path: string): boolean {
+  return name.startsWith(`${basename(path)}.`) && name.endsWith('.tmp')
+}
+
+function replayInto(replay: Replay, fd: number): FramesEnd {
+  const frames = readFrames(fd, fstatSync(fd).size, 'bytes')
+  for (;;) {
+    const { done, value } = frames.next()
+    if (done === true) return value
+    replay.add(value)
+  }
+}
+
+/** Keeps a damaged file as `.bad`, after its good part has been copied to a new one; returns the new one. */
+function setAside(fd: number, path: string, end: number): number {
+  const temporary = temporaryFor(path)
+  const to = openFile(temporary)
+  try {
+    for (const _ of rewriteFrames(fd, to, end));
+    renameSync(path, `${path}.bad`)
+    renameSync(temporary, path)
+  } catch (thrown) {
+    closeSync(to)
+    rmSync(temporary, { force: true })
+    throw thrown
+  }
+  closeSync(fd)
+  return to
+}
+
+function copyTail(from: number, to: number, at: number): void {
+  const chunk = Buffer.allocUnsafeSlow(TAIL_CHUNK)
+  for (let position = at; ; ) {
+    const count = readSync(from, chunk, 0, chunk.length, position)
+    if (count === 0) return
+    writeWhole(to, chunk.subarray(0, count))
+    position += count
+  }
+}

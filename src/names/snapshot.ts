@@ -1,0 +1,182 @@
+// What a source last knew, on disk, so that a server that starts while the source is away serves it again. A log:
+// each batch of changes is appended, and the file is rewritten once most of it is dead.
+//
+//   append ──▶ one write() at the end ──▶ much of it dead? ──▶ rewritten beside, fsync, rename
+//      └─ fails ──▶ entries are held in memory ──▶ tried again later
+//
+// A killed process leaves at most a cut last frame, which is not counted. Nothing is synced at each change: what a
+// power cut takes, the source tells again.
+
+import { createHash } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { getSystemErrorMessage } from 'node:util'
+import { messageOf } from '../lib/errors.ts'
+import { openSnapshotFile, type SnapshotFile } from './snapshot-file.ts'
+import type { BatchEntry, BatchHead } from './snapshot-frames.ts'
+import type { Replay } from './snapshot-replay.ts'
+
+export interface SnapshotEntry {
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+  readonly modRevision: bigint
+  readonly lease: bigint
+}
+
+export interface SnapshotContent {
+  readonly revision: bigint
+  readonly clusterId: bigint
+  /** By key, as latin1. */
+  readonly entries: ReadonlyMap<string, SnapshotEntry>
+  /** Unix milliseconds of the last batch. */
+  readonly savedAt: number
+}
+
+export interface SnapshotBatch {
+  readonly revision: bigint
+  readonly clusterId: bigint
+  readonly entries: readonly BatchEntry[]
+}
+
+/** Waited at least, and at most twice as long. */
+const RETRY_MS = 30_000
+
+export class SourceSnapshot {
+  readonly #path: string
+  readonly #onProblem: (message: string) => void
+  #file: SnapshotFile | undefined
+  #content: SnapshotContent | undefined
+  #head: BatchHead | undefined
+  /** What could not be written, by key. */
+  readonly #missed = new Map<string, BatchEntry>()
+  #retry: NodeJS.Timeout | undefined
+  /** It has been said that writing fails. */
+  #failing = false
+  #closed = false
+
+  /** Never throws: whatever is wrong with the file is told to `onProblem`, and the server goes on without. */
+  static open(directory: string, id: string, onProblem: (message: string) => void): SourceSnapshot {
+    return new SourceSnapshot(join(directory, `${id}.snapshot`), onProblem)
+  }
+
+  private constructor(path: string, onProblem: (message: string) => void) {
+    this.#path = path
+    this.#onProblem = onProblem
+    try {
+      const { head, entries } = this.#open()
+      this.#head = head
+      if (head !== undefined) this.#content = { ...head, entries }
+    } catch (thrown) {
+      this.#fail(thrown)
+    }
+  }
+
+  /** What was found; undefined when there was nothing. */
+  get content(): SnapshotContent | undefined {
+    return this.#content
+  }
+
+  /** Lets the memory of `content` go. */
+  release(): void {
+    this.#content = undefined
+  }
+
+  append(batch: SnapshotBatch): void {
+    if (this.#closed) return
+    this.#head = successor(this.#head, batch)
+    if (!this.#failing) {
+      try {
+        this.#write(this.#head, batch.entries)
+        return
+      } catch (thrown) {
+        this.#fail(thrown)
+      }
+    }
+    for (const entry of batch.entries) this.#missed.set(Buffer.from(entry.key).toString('latin1'), entry)
+  }
+
+  close(): void {
+    if (this.#failing) this.#catchUp()
+    this.#closed = true
+    clearTimeout(this.#retry)
+    this.#file?.close()
+  }
+
+  #catchUp(): void {
+    this.#retry = undefined
+    try {
+      if (this.#head !== undefined) this.#write(this.#head, this.#missed.values())
+      this.#missed.clear()
+      this.#failing = false
+    } catch (thrown) {
+      this.#fail(thrown)
+    }
+  }
+
+  #write(head: BatchHead, entries: Iterable<BatchEntry>): void {
+    if (this.#file === undefined) {
+      // Nobody was told what the file had when it could not be opened, so it is not known what of it is gone by now.
+      rmSync(this.#path, { force: true })
+      this.#open()
+    }
+    this.#file?.append(head, entries)
+    this.#rewriteWhenDue()
+  }
+
+  #open(): Replay {
+    const { file, found, ended } = openSnapshotFile(this.#path)
+    this.#file = file
+    if (ended.fault === 'foreign') this.#onProblem(`Cannot use "${this.#path}": it is no snapshot; it is kept as .bad`)
+    if (ended.fault === 'damaged') {
+      const used = found.head === undefined ? 'nothing before that is complete' : 'what precedes that is used'
+      const where = `checksum error at byte ${ended.end}`
+      this.#onProblem(`Cannot use all of "${this.#path}": ${where}; ${used}, and the file is kept as .bad`)
+    }
+    this.#rewriteWhenDue()
+    return found
+  }
+
+  #rewriteWhenDue(): void {
+    if (this.#file?.wantsRewrite !== true) return
+    this.#file.rewrite().catch((thrown: unknown) => {
+      const later = 'it goes on growing, and is tried again when it has doubled'
+      this.#onProblem(`Cannot rewrite "${this.#path}": ${reasonOf(thrown)}; ${later}`)
+    })
+  }
+
+  #fail(thrown: unknown): void {
+    if (!this.#failing) {
+      const later = 'changes are kept in memory and it is tried again every minute'
+      this.#onProblem(`Cannot write "${this.#path}": ${reasonOf(thrown)}; ${later}`)
+    }
+    this.#failing = true
+    this.#retry = setTimeout(() => this.#catchUp(), RETRY_MS * (1 + Math.random())).unref()
+  }
+}
+
+/** A batch of another cluster, or of an earlier revision, says that the source began anew. */
+function successor(previous: BatchHead | undefined, { revision, clusterId: id }: SnapshotBatch): BatchHead {
+  const clusterId = BigInt.asUintN(64, id)
+  const anew = previous !== undefined && (clusterId !== previous.clusterId || revision < previous.revision)
+  return { epoch: (previous?.epoch ?? 0) + (anew ? 1 : 0), revision, clusterId, savedAt: Date.now() }
+}
+
+function reasonOf(thrown: unknown): string {
+  const { errno } = thrown as NodeJS.ErrnoException
+  return errno === undefined ? messageOf(thrown) : getSystemErrorMessage(errno)
+}
+
+/** The name of a source's snapshot: readable by its first and last part, distinct by a digest of all. */
+export function snapshotId(parts: readonly string[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 12)
+  const readable = [parts.at(0), parts.at(-1)]
+    .map((part = '') =>
+      part
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9]+/gu, '-')
+        .replaceAll(/^-|-$/gu, '')
+        .slice(0, 40),
+    )
+    .filter((part) => part !== '')
+  return [...readable, digest].join('-')
+}
