@@ -7,10 +7,10 @@ import { expect, onTestFinished, vi } from 'vitest'
 import type { Message } from '../../src/dns/message.ts'
 import { formatName } from '../../src/dns/name.ts'
 import { RCODE, rcodeName, TYPE, typeNumber } from '../../src/dns/types.ts'
-import { Catalog, type ZoneSource } from '../../src/names/catalog.ts'
+import { Catalog } from '../../src/names/catalog.ts'
 import type { LoaderReport } from '../../src/names/loader-messages.ts'
-import { ZoneDirectory } from '../../src/names/sources/zone-directory.ts'
-import { ZoneFile } from '../../src/names/sources/zone-file.ts'
+import { SerialStore } from '../../src/names/serials.ts'
+import { SpaceSources } from '../../src/names/space-sources.ts'
 import { block } from '../../src/server/corefile/testing.ts'
 import { viewOf } from '../../src/server/views.ts'
 import { question } from '../support/fault-server.ts'
@@ -40,7 +40,13 @@ class Scene {
   readonly problems: string[] = []
   loads = 0
   readonly #zones = new LocalZones()
-  readonly #catalog = new Catalog(this.#zones.arena, this.#zones.directory, true, (report) => this.#note(report))
+  readonly #catalog = new Catalog({
+    arena: this.#zones.arena,
+    directory: this.#zones.directory,
+    serials: SerialStore.open(undefined, 'serials', (message) => this.problems.push(message)),
+    report: (report) => this.#note(report),
+    listener: () => undefined,
+  })
   readonly #stop = new AbortController()
   #view = PLAIN_VIEW
 
@@ -57,9 +63,19 @@ class Scene {
   serve(directives: string): void {
     const config = block(directives)
     this.#view = viewOf(config, 0, 0, { version: '', hostname: '' })
-    for (const { path, zones, reloadMs } of config.files)
-      new ZoneFile({ path, origins: zones, reloadMs, ...this.#callbacks('file') }).start()
-    for (const auto of config.autos) new ZoneDirectory({ ...auto, ...this.#callbacks('auto') }).start()
+    const { files, autos } = config
+    const sources = new SpaceSources(
+      { space: 0, files, autos, etcdZones: [], skydns: [], patronis: [], ptr: undefined },
+      {
+        catalog: this.#catalog,
+        signal: this.#stop.signal,
+        requireNs: true,
+        stateDirectory: undefined,
+        report: (report) => this.#note(report),
+        listeners: new Map(),
+      },
+    )
+    void sources.start()
   }
 
   /** Lets the interval between two looks pass so many times. */
@@ -77,21 +93,8 @@ class Scene {
     return response
   }
 
-  #callbacks(plugin: string) {
-    const source: ZoneSource = { space: 0, plugin, fallthrough: false, watchAlso: () => undefined }
-    this.#catalog.add(source)
-    return {
-      signal: this.#stop.signal,
-      onZone: (origin: string, file: string) => this.#catalog.offer(source, origin, file),
-      onUnreadable: (origin: string | undefined, path: string) => {
-        if (origin !== undefined) this.#catalog.miss(source, origin, path)
-      },
-      onGone: (origin: string) => this.#catalog.withdraw(source, origin),
-      onProblem: (message: string) => this.problems.push(message),
-    }
-  }
-
   #note(report: LoaderReport): void {
+    if (report.kind === 'problem') this.problems.push(report.message)
     if (report.kind === 'gone') this.served.delete(report.origin)
     if (report.kind !== 'zone') return
     this.served.set(report.origin, report.file)
