@@ -2,6 +2,7 @@
 # Builds the pinned CoreDNS release with Go, once, into a cache outside the repository, and prints the path of the binary.
 # The release's own go.mod decides every dependency; Go checks them against its checksum database.
 # Exit 0 with nothing on standard output when Go is absent: whoever asks then goes without CoreDNS.
+# With --if-built nothing is built: the path is printed if the binary is there.
 set -euo pipefail
 
 version=v1.15.0
@@ -9,6 +10,9 @@ directory="${XDG_CACHE_HOME:-$HOME/.cache}/holdfast/coredns/$version"
 binary="$directory/coredns"
 
 if [[ ! -x "$binary" ]]; then
+  [[ "${1:-}" == --if-built ]] && exit 0
+  # Where Go's own archive is unpacked, which is not on every user's PATH.
+  PATH="$PATH:/usr/local/go/bin"
   if ! command -v go >/dev/null; then
     echo "CoreDNS $version is not built: Go is absent; install Go to include CoreDNS" >&2
     exit 0

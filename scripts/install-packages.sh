@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that tests or benchmarks compare with: only what is missing, nothing that is
-# there is touched, and no daemon is started. Usage: scripts/install-packages.sh test|bench
+# there is touched, and no daemon is started. Usage: scripts/install-packages.sh test|bench|patroni
 set -euo pipefail
 
 test_packages=(bind9 bind9-dnsutils bind9-utils curl dnsperf etcd-client etcd-server iproute2 knot knot-dnsutils ldnsutils nsd procps)
 bench_packages=("${test_packages[@]}")
+patroni_packages=(etcd-client etcd-server patroni postgresql-15 python3-etcd)
 
 case ${1-} in
   test) packages=("${test_packages[@]}") ;;
   bench) packages=("${bench_packages[@]}") ;;
+  patroni) packages=("${patroni_packages[@]}") ;;
   *)
-    echo "Usage: scripts/install-packages.sh test|bench" >&2
+    echo "Usage: scripts/install-packages.sh test|bench|patroni" >&2
     exit 2
     ;;
 esac
@@ -49,6 +51,13 @@ fi
 trap restore_policy EXIT
 printf '#!/bin/sh\nexit 101\n' >"$policy"
 chmod 755 "$policy"
+
+# The package would make a cluster of its own at once. Whoever has PostgreSQL already has decided about that.
+no_cluster=/etc/postgresql-common/createcluster.d/no-main.conf
+if [[ " ${missing[*]} " == *" postgresql-15 "* ]] && [ ! -e "$no_cluster" ]; then
+  mkdir -p "${no_cluster%/*}"
+  echo 'create_main_cluster = false' >"$no_cluster"
+fi
 
 echo "Installing ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive

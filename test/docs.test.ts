@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import {
   chmodSync,
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -19,6 +20,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseCorefile } from '../src/server/corefile/parse-corefile.ts'
+import { loadNames } from '../src/server/names-yaml/load-names.ts'
 import { freePort } from './support/ports.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -69,6 +71,10 @@ describe.each(pages.filter((page) => readBlocks(page).length > 0))('%s', (page) 
       case 'zone':
         checkZone(place, text)
         return
+      case 'yaml names.yaml':
+        expect(() => loadNamesYaml(text, `${page} block`)).not.toThrow()
+        writeFileSync(join(place.directory, 'names.yaml'), place.withPorts(text))
+        return
       default:
         throw new Error(`a block of kind "${kind}" is not run by any test; see CONTRIBUTING.md`)
     }
@@ -78,6 +84,13 @@ describe.each(pages.filter((page) => readBlocks(page).length > 0))('%s', (page) 
 describe('examples', () => {
   test.each(globSync('examples/Corefile*', { cwd: root }))('%s is accepted', (path) => {
     expect(() => loadCorefile(readFileSync(join(root, path), 'utf8'), path)).not.toThrow()
+  })
+
+  test.each(globSync('examples/names/*.yaml', { cwd: root }))('%s is accepted', (path) => {
+    const text = readFileSync(join(root, path), 'utf8')
+    expect(() => loadNamesYaml(text, path)).not.toThrow()
+    const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)$/mu.exec(text) ?? []
+    expect(existsSync(join(root, dirname(path), schema)), 'editors find the schema').toBe(true)
   })
 
   test('zones are accepted without a warning', () => {
@@ -121,6 +134,13 @@ function readBlocks(page: string): Block[] {
 function loadCorefile(text: string, file: string): void {
   const readFile = (path: string) => readFileSync(path, 'utf8')
   parseCorefile(text, { file, env: {}, readFile, hostname: 'localhost' })
+}
+
+/** Secrets are elsewhere; everything else must be there. */
+function loadNamesYaml(text: string, file: string): void {
+  const readFile = (path: string) => readFileSync(path, 'utf8')
+  const env = new Proxy({}, { get: () => 'secret' })
+  loadNames(text, { file, env, readFile, readSecret: () => 'secret', hostname: 'localhost' })
 }
 
 /** A block without SOA is a part of a zone: it gets an apex, so that what it says can be read. */

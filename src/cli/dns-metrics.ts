@@ -53,6 +53,8 @@ export function renderServiceMetrics({ loaded, server, zones }: Generation, stat
     configurationHash: loaded.hash,
     zones: zones.serving(),
     zoneLoadErrorsTotal: zones.loadErrorsTotal,
+    zonesRefused: zones.refused(),
+    sources: zones.sources(),
     arenaUsedBytes: zones.arenaUsedBytes,
     arenaFreeBytes: zones.arenaBytes - zones.arenaUsedBytes,
     workers: server.workers,

@@ -7,9 +7,10 @@ import { MessageChannel } from 'node:worker_threads'
 import { HoldfastError, messageOf } from '../lib/errors.ts'
 import type { LogSink } from '../lib/log-sink.ts'
 import type { Log } from '../lib/log.ts'
-import type { LoaderReport } from '../names/loader-messages.ts'
+import type { LoaderReport, LoaderSpace } from '../names/loader-messages.ts'
 import { LoaderThread } from '../names/loader-thread.ts'
-import type { ServerConfig } from '../server/config.ts'
+import type { EtcdConnection, ServerBlock, ServerConfig } from '../server/config.ts'
+import { etcdOptions } from '../server/etcd-connection.ts'
 import { HttpServer, httpEndpoints } from '../server/http.ts'
 import { HealthProbe } from '../server/metrics/health-probe.ts'
 import { NameServer } from '../server/name-server.ts'
@@ -68,6 +69,7 @@ export class DnsService {
     this.#http = new HttpServer({
       notReady: () => this.#generation?.zones.notReady() ?? ['zones are being loaded'],
       metrics: () => this.#metrics(),
+      status: () => this.#status(),
     })
   }
 
@@ -167,9 +169,8 @@ export class DnsService {
         control: control.buffer,
         readers: [port2],
         requireNs: loaded.requireNs,
-        spaces: loaded.config.blocks
-          .map(({ autos, files }, space) => ({ space, autos, files }))
-          .filter(({ space }) => spaces[space] === space),
+        stateDirectory: loaded.config.state,
+        spaces: loaded.config.blocks.map(loaderSpaceOf).filter(({ space }) => spaces[space] === space),
       },
       onReport,
       (error) => {
@@ -193,6 +194,7 @@ export class DnsService {
           control,
           arenas: port1,
           addReader: (port) => loader.addReader(port),
+          search: (question) => loader.search(question),
           cookieSecret: this.#cookieSecret,
           log,
           sink,
@@ -216,6 +218,11 @@ export class DnsService {
     this.#health = health === undefined ? undefined : new HealthProbe(health.host, health.port)
   }
 
+  #status(): unknown {
+    const { version } = this.#options
+    return { version, ...(this.#generation?.zones.status() ?? { sources: [], zones: [] }) }
+  }
+
   #metrics(): string {
     if (this.#generation === undefined) return ''
     const { version, sink } = this.#options
@@ -226,6 +233,21 @@ export class DnsService {
       sinkDropped: sink.droppedLines,
       tcp: this.#tcpCounters,
     })
+  }
+}
+
+/** The thread gets what it needs of a block; passwords are plain from here on. */
+function loaderSpaceOf(block: ServerBlock, space: number): LoaderSpace {
+  const { autos, files, etcdZones, skydns, patronis, ptr } = block
+  const reveal = <T extends { readonly etcd: EtcdConnection }>(source: T) => ({
+    ...source,
+    etcd: etcdOptions(source.etcd),
+  })
+  return {
+    ...{ space, autos, files, ptr },
+    etcdZones: etcdZones.map(reveal),
+    skydns: skydns.map(reveal),
+    patronis: patronis.map(reveal),
   }
 }
 

@@ -1,8 +1,13 @@
-// What the name server is asked to do, as plain data: a Corefile and the command line both end here.
+// What the name server is asked to do, as plain data: names.yaml, a Corefile and the command line all end here.
 // One block is one CoreDNS server block; names are absolute, lower case, with the final dot.
+
+import type { EtcdOptions } from '../etcd/options.ts'
+import type { Secret } from '../lib/secret.ts'
 
 export interface ServerConfig {
   readonly blocks: readonly ServerBlock[]
+  /** Directory for the last good state of each source. Without it nothing is kept. */
+  readonly state?: string
 }
 
 export interface ServerBlock {
@@ -19,6 +24,11 @@ export interface ServerBlock {
   readonly root: string | undefined
   readonly files: readonly FileConfig[]
   readonly autos: readonly AutoConfig[]
+  readonly skydns: readonly SkydnsConfig[]
+  readonly etcdZones: readonly EtcdZonesConfig[]
+  readonly patronis: readonly PatroniConfig[]
+  /** Reverse zones filled from the A and AAAA records of all sources. */
+  readonly ptr: PtrConfig | undefined
   readonly forwards: readonly ForwardConfig[]
   readonly alternates: readonly AlternateConfig[]
   readonly cache: CacheConfig | undefined
@@ -46,8 +56,19 @@ export interface HttpAddress {
   readonly port: number
 }
 
+/** What every source of names may have beside its own settings. */
+export interface SourceConfig {
+  /** For messages, metrics and the file of its last good state. */
+  readonly name?: string
+  /**
+   * Place among the sources of the block: a name offered twice comes from the lowest. Without ranks it is the order
+   * of CoreDNS's plugins: files, autos, SkyDNS.
+   */
+  readonly rank?: number
+}
+
 /** `file DBFILE [ZONES...]` */
-export interface FileConfig {
+export interface FileConfig extends SourceConfig {
   readonly path: string
   readonly zones: readonly string[]
   /** Safety-net interval; changes are noticed at once by inotify. 0 = never look again. */
@@ -57,7 +78,7 @@ export interface FileConfig {
 }
 
 /** `auto [ZONES...] { directory DIR [REGEXP ORIGIN_TEMPLATE] ; reload DURATION }` */
-export interface AutoConfig {
+export interface AutoConfig extends SourceConfig {
   readonly zones: readonly string[]
   readonly directory: string
   /** Matched against the file name as CoreDNS does (unanchored, Go syntax). */
@@ -66,6 +87,46 @@ export interface AutoConfig {
   readonly template: string
   readonly reloadMs: number
   readonly fallthrough: readonly string[]
+}
+
+/** As EtcdOptions, with the password kept from printing. */
+export interface EtcdConnection extends Omit<EtcdOptions, 'password'> {
+  readonly password?: Secret
+}
+
+/** `etcd [ZONES...] { path endpoint credentials tls … }`: records as SkyDNS and ExternalDNS store them. */
+export interface SkydnsConfig extends SourceConfig {
+  readonly zones: readonly string[]
+  /** With the slash in front and none at the end: `/skydns`. */
+  readonly path: string
+  readonly etcd: EtcdConnection
+  /** `compatible`: as CoreDNS answers, a parent hidden by its children. `exact`: every key is the name it spells. */
+  readonly mode: 'compatible' | 'exact'
+  readonly fallthrough: readonly string[]
+  readonly minLeaseTtlSeconds: number
+  readonly maxLeaseTtlSeconds: number
+}
+
+/** Zone files as values: each key below the prefix is an origin. */
+export interface EtcdZonesConfig extends SourceConfig {
+  readonly prefix: string
+  readonly etcd: EtcdConnection
+  readonly fallthrough: readonly string[]
+}
+
+/** `primary`, `replica`, `sync` and every member of a Patroni cluster, below `zone`. */
+export interface PatroniConfig extends SourceConfig {
+  readonly etcd: EtcdConnection
+  /** With a slash at both ends: `/service/`. */
+  readonly namespace: string
+  readonly scope: string
+  readonly zone: string
+  readonly ttlSeconds: number
+}
+
+export interface PtrConfig {
+  readonly zones: readonly string[]
+  readonly ttlSeconds: number
 }
 
 export type ForwardPolicy = 'random' | 'round_robin' | 'sequential'

@@ -95,7 +95,7 @@ export class HandedQueries {
       upstreamStats,
       forwards,
       loop: block.loop && forwards ? new LoopDetector(block.zones[0]) : undefined,
-      fallthrough: [...block.files, ...block.autos].flatMap(({ fallthrough }) =>
+      fallthrough: [...block.files, ...block.autos, ...block.skydns, ...block.etcdZones].flatMap(({ fallthrough }) =>
         fallthrough.map((name) => lowerName(parseName(name))),
       ),
     }

@@ -1,13 +1,15 @@
 // Queries the zones do not settle, on the main thread: asks the zones once more what they have to say, then the
-// block's resolver. An alias that leaves our zones is followed there and the two answers are joined.
+// block's resolver. An alias that leaves our zones is followed there and the two answers are joined. A question that
+// searches is put to the source of its zone.
 
 import { decodeMessage, encodeMessage } from '../dns/message.ts'
-import type { Message } from '../dns/message.ts'
-import { lowerName } from '../dns/name.ts'
+import type { Message, ResourceRecord } from '../dns/message.ts'
+import { formatName, lowerName } from '../dns/name.ts'
 import { RCODE, TYPE } from '../dns/types.ts'
 import { answer } from '../zone/answer.ts'
 import { emitOpt } from '../zone/edns.ts'
 import type { EdnsContext } from '../zone/edns.ts'
+import { ZONE } from '../zone/layout.ts'
 import { HANDOVER } from '../zone/query.ts'
 import type { Query, View } from '../zone/query.ts'
 import type { ArenaReader } from './arena-reader.ts'
@@ -24,14 +26,39 @@ export interface HandoverBlock {
   readonly fallthrough: readonly Uint8Array[]
 }
 
+/** What a question with `*` or `any` labels finds in a zone (SkyDNS); undefined when that cannot be told. */
+export type Search = (question: {
+  readonly space: number
+  readonly origin: string
+  readonly name: Uint8Array
+  readonly type: number
+}) => Promise<Found | undefined>
+
+interface FoundRecord {
+  readonly type: number
+  readonly ttl: number
+  readonly rdata: Uint8Array
+}
+
+export interface Found {
+  /** Some name matches, with or without data of the type. */
+  readonly found: boolean
+  readonly records: readonly FoundRecord[]
+  readonly additional: readonly { readonly owner: Uint8Array; readonly record: FoundRecord }[]
+}
+
 export class Handover {
   readonly #query: Query
+  readonly #search: Search
   readonly #edns: EdnsContext
   readonly #arena: ArenaReader
   readonly #scratch = new Uint8Array(LONGEST_MESSAGE)
+  /** Of the zone that the last question searches. */
+  #origin = ''
 
-  constructor(query: Query, edns: EdnsContext, arena: ArenaReader) {
+  constructor(query: Query, edns: EdnsContext, arena: ArenaReader, search: Search) {
     this.#query = query
+    this.#search = search
     this.#edns = edns
     this.#arena = arena
   }
@@ -42,6 +69,7 @@ export class Handover {
     const tcp = client.transport === 'tcp'
     const reason = this.#reason(packet, view, tcp)
     const options = this.#options(view)
+    if (reason === HANDOVER.search) return this.#answerSearch(packet, block, client, options)
     if (reason === HANDOVER.uncovered) return withOptions(await resolver.resolve(packet, client), options)
     const local = this.#local(packet, view, tcp)
     if (reason === HANDOVER.alias) return this.#followAlias(packet, local, resolver, client)
@@ -66,7 +94,10 @@ export class Handover {
 
   /** What the zones alone say. */
   #local(packet: Uint8Array, view: View, tcp: boolean): Uint8Array {
-    return this.#scratch.slice(0, this.#ask(packet, { ...view, handsOver: false, handoverRcodes: 0 }, tcp))
+    return this.#scratch.slice(
+      0,
+      this.#ask(packet, { ...view, handsOver: false, searches: false, handoverRcodes: 0 }, tcp),
+    )
   }
 
   #ask(packet: Uint8Array, view: View, tcp: boolean): number {
@@ -74,10 +105,44 @@ export class Handover {
     this.#arena.enter()
     try {
       this.#query.open(this.#scratch, 0, packet.length, LONGEST_MESSAGE, tcp)
-      return answer(this.#query, [view], this.#edns)
+      const length = answer(this.#query, [view], this.#edns)
+      if (this.#query.handover === HANDOVER.search) this.#origin = this.#zoneName()
+      return length
     } finally {
       this.#arena.leave()
     }
+  }
+
+  #zoneName(): string {
+    const { words, bytes, zone } = this.#query
+    const start = zone + ZONE.name * 4
+    return formatName(bytes.slice(start, start + words[(zone >> 2) + ZONE.nameLength]))
+  }
+
+  /** What is found, under the name asked for; a search that finds nothing ends as any name that is not there. */
+  async #answerSearch(
+    packet: Uint8Array,
+    block: HandoverBlock,
+    client: ResolverClient,
+    options: Uint8Array,
+  ): Promise<Uint8Array> {
+    const { view, resolver } = block
+    const { type } = this.#query
+    const name = this.#query.name.slice(0, this.#query.nameLength)
+    const falls = view.handsOver && this.#fallsThrough(block)
+    const found = await this.#search({ space: view.space, origin: this.#origin, name, type })
+    const local = this.#local(packet, view, true)
+    const ours = decodeMessage(local)
+    if (typeof ours === 'string') return local
+    if (found === undefined) return encodeMessage({ ...ours, ...EMPTY_SECTIONS, rcode: RCODE.SERVFAIL })
+    const owner = ours.questions[0].name
+    const answers = found.records.filter((record) => record.type === type).map((record) => toRecord(owner, record))
+    const denial = answers.length > 0 ? [] : ours.authorities.filter((record) => record.type === TYPE.SOA)
+    const rcode = found.found ? RCODE.NOERROR : RCODE.NXDOMAIN
+    const additionals = found.additional.map((each) => toRecord(each.owner, each.record))
+    const message = encodeMessage({ ...ours, rcode, answers, authorities: denial, additionals })
+    if (found.found || !falls) return message
+    return withOptions(await resolver.resolve(packet, client, { rcode, message, fallthrough: true }), options)
   }
 
   #fallsThrough({ fallthrough }: HandoverBlock): boolean {
@@ -109,6 +174,13 @@ export class Handover {
       additionals: [],
     })
   }
+}
+
+const CLASS_IN = 1
+const EMPTY_SECTIONS = { answers: [], authorities: [], additionals: [] } as const
+
+function toRecord(name: Uint8Array, { type, ttl, rdata }: FoundRecord): ResourceRecord {
+  return { name, type, klass: CLASS_IN, ttlSeconds: ttl, rdata }
 }
 
 function endsIn(name: Uint8Array, zone: Uint8Array): boolean {

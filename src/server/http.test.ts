@@ -12,7 +12,7 @@ const opened: HttpServer[] = []
 const never = new AbortController().signal
 
 function start(): HttpServer {
-  const http = new HttpServer({ notReady: () => missing, metrics: () => metrics() })
+  const http = new HttpServer({ notReady: () => missing, status: () => ({ zones: [] }), metrics: () => metrics() })
   opened.push(http)
   return http
 }

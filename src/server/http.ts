@@ -1,5 +1,5 @@
-// The HTTP side of the name server: /health, /ready and /metrics, each on the address its directive gives. Blocks that
-// name the same address share one listener. Nothing here can hold up DNS: few connections, short timeouts.
+// The HTTP side of the name server: /health, /ready and /metrics, each on the address its directive gives, and /status
+// beside /health. Blocks that name the same address share one listener. Nothing here can hold up DNS: few connections, short timeouts.
 //
 //   serve ⟲ ──drain──▶ /ready says 503, /health still 200, for the lameduck time ──close──▶ gone
 //
@@ -17,6 +17,8 @@ import { METRICS_CONTENT_TYPE } from './metrics/metrics-text.ts'
 const TIMEOUT_MS = 5000
 const MAX_CONNECTIONS = 256
 const TEXT = 'text/plain; charset=utf-8'
+const JSON_TYPE = 'application/json'
+const STATUS_PATH = '/status'
 const PATHS = { health: '/health', ready: '/ready', prometheus: '/metrics' } as const
 
 export type HttpDirective = keyof typeof PATHS
@@ -34,6 +36,8 @@ export interface HttpReports {
   notReady(): readonly string[]
   /** The text exposition. */
   metrics(): string
+  /** Sources and zones, with what is wrong with them. */
+  status(): unknown
 }
 
 /** Every endpoint the configuration asks for. */
@@ -146,9 +150,12 @@ export class HttpServer {
 
   #answer(paths: ReadonlyMap<string, HttpDirective>, request: IncomingMessage): Answer {
     const [path] = (request.url ?? '').split('?', 1)
-    const directive = paths.get(path)
+    const isStatus = path === STATUS_PATH && paths.has(PATHS.health)
+    const directive = isStatus ? 'health' : paths.get(path)
     if (directive === undefined) return { status: 404, body: 'Not Found\n' }
     if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'Method Not Allowed\n' }
+    if (isStatus)
+      return { status: 200, body: `${JSON.stringify(this.#reports.status(), undefined, 2)}\n`, type: JSON_TYPE }
     if (directive === 'health') return { status: 200, body: 'OK' }
     if (directive === 'ready') return this.#ready()
     try {

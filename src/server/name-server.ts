@@ -16,6 +16,7 @@ import type { ServerConfig } from './config.ts'
 import { HandedQueries } from './handed-queries.ts'
 import { HandoverLimit } from './handover-limit.ts'
 import { Handover } from './handover.ts'
+import type { Search } from './handover.ts'
 import { listenersOf } from './listeners.ts'
 import { MainSockets } from './main-sockets.ts'
 import { allocateLogFlow, LogReceiver, LogSender } from './query-log/carrier.ts'
@@ -40,6 +41,8 @@ export interface NameServerOptions {
   readonly arenas: MessagePort
   /** Makes another reader known to the writer of arenas. */
   readonly addReader: (port: MessagePort) => void
+  /** Answers questions that search. */
+  readonly search: Search
   readonly cookieSecret: Uint8Array
   readonly log: Log
   readonly sink: LogSink
@@ -105,7 +108,7 @@ export class NameServer {
       blocks: config.blocks,
       views,
       responder: this.#responder,
-      handover: new Handover(this.#responder.query, this.#responder.edns, this.#arena),
+      handover: new Handover(this.#responder.query, this.#responder.edns, this.#arena, options.search),
       limit: this.#limit,
       signal: this.#abort.signal,
       log,

@@ -49,7 +49,7 @@ export class Responder {
     tcp: boolean,
   ): number {
     const { query } = this
-    const keep = this.#logging || views[0].handsOver || views.length > 1
+    const keep = this.#logging || views[0].handsOver || views[0].searches || views.length > 1
     if (keep) for (let i = 0; i < length; i++) this.original[i] = packet[base + i]
     const started = this.#logging ? performance.now() : 0
     query.open(packet, base, length, capacity, tcp)

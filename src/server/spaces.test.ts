@@ -14,3 +14,11 @@ test('blocks share zones when files, directories and what falls through are the 
   ]
   expect(spacesOf(load(texts.join('\n')).config.blocks)).toEqual([0, 0, 0, 3, 4, 5, 6, 6])
 })
+
+test('blocks share names from etcd when everything about them is the same, the password too', () => {
+  const etcd = (password: string, path = '/skydns') =>
+    `etcd {\n endpoint a:1\n path ${path}\n credentials dns ${password}\n}`
+  const texts = [etcd('one'), etcd('one', 'skydns'), etcd('two'), etcd('one', '/other'), '']
+  const corefile = texts.map((text, index) => `.:${index + 1} {\n ${text}\n}`).join('\n')
+  expect(spacesOf(load(corefile).config.blocks)).toEqual([0, 0, 2, 3, 4])
+})

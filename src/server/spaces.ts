@@ -1,12 +1,21 @@
-// Which blocks serve the same zones. A block is made for every port, so one directory may stand in several of them;
-// its zones are loaded and kept once.
+// Which blocks serve the same zones. A block is made for every port, so one directory or etcd prefix may stand in
+// several of them; its zones are loaded and kept once.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { ServerBlock } from './config.ts'
+import type { EtcdConnection, ServerBlock } from './config.ts'
+import { etcdOptions } from './etcd-connection.ts'
 
-/** For each block the number of its zones: that of the first block with the same files and directories. */
+/** For each block the number of its zones: that of the first block with the same sources. */
 export function spacesOf(blocks: readonly ServerBlock[]): number[] {
-  return blocks.map(({ files, autos }) =>
-    blocks.findIndex((first) => isDeepStrictEqual([first.files, first.autos], [files, autos])),
-  )
+  const sources = blocks.map(comparable)
+  return sources.map((each) => sources.findIndex((first) => isDeepStrictEqual(first, each)))
+}
+
+/** Passwords are hidden from comparison too, unless they are asked for. */
+function comparable({ files, autos, skydns, etcdZones, patronis, ptr }: ServerBlock): unknown {
+  return [files, autos, ptr, skydns.map(revealed), etcdZones.map(revealed), patronis.map(revealed)]
+}
+
+function revealed(source: { readonly etcd: EtcdConnection }): unknown {
+  return { ...source, etcd: etcdOptions(source.etcd) }
 }

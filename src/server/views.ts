@@ -27,6 +27,7 @@ export function viewOf(block: ServerBlock, number: number, space: number, identi
     rotate: block.loadbalance,
     minimalAny: block.minimalAny,
     handsOver,
+    searches: block.skydns.some(({ mode }) => mode === 'compatible'),
     handoverRcodes,
     nsid: block.nsid === undefined ? undefined : text(block.nsid).slice(0, LONGEST_NSID),
     version: text(identity.version),

@@ -1,10 +1,10 @@
 // How directives read their words. Each reader takes a token and either returns the value or rejects the
 // place with what was wanted, so that a directive's own file is only its syntax and its defaults.
 
-import { isIP } from 'node:net'
 import { RCODE } from '../../dns/types.ts'
 import { closest } from '../../lib/closest.ts'
 import type { HttpAddress } from '../config.ts'
+import { parseDuration, parseHttpAddress } from '../notation.ts'
 import type { Token } from './lexer.ts'
 import { reject } from './problem.ts'
 import type { Statement } from './syntax.ts'
@@ -42,26 +42,13 @@ export function known(word: string, table: Readonly<Record<string, unknown>>): s
   return `${near === undefined ? '' : `did you mean "${near}"? `}known: ${names.join(' ')}`
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-}
-const DURATION = /^(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/u
-
 /** Go's notation (`1h30m`, `500ms`, `0`), in milliseconds. */
 export function readDuration(token: Token, minMs = 0): number {
-  if (!DURATION.test(token.text)) {
+  const ms = parseDuration(token.text)
+  if (ms === undefined) {
     const hint = /^\d+$/u.test(token.text) ? `a unit, such as ${token.text}s` : 'one such as 30s, 500ms or 1h30m'
-    reject(token, `"${token.text}" is not a duration; wanted: ${hint}`)
+    return reject(token, `"${token.text}" is not a duration; wanted: ${hint}`)
   }
-  let ms = 0
-  for (const [, amount, unit] of token.text.matchAll(/([\d.]+)([^\d.]+)/gu)) ms += Number(amount) * UNIT_MS[unit]
   if (ms < minMs || ms > Number.MAX_SAFE_INTEGER) {
     reject(token, `"${token.text}" is out of range; wanted: at least ${minMs / 1000}s`)
   }
@@ -83,9 +70,6 @@ export function readRcode(token: Token): number {
 
 /** `host:port`, `[::1]:port` or `:port`. */
 export function readHttpAddress(token: Token): HttpAddress {
-  const match = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,5})$/u.exec(token.text)
-  const port = Number(match?.[3])
-  const valid = match !== null && port <= 65535 && (match[1] === undefined || isIP(match[1]) === 6)
-  if (valid) return { host: match[1] ?? match[2], port }
-  return reject(token, `"${token.text}" is not an address; wanted: ADDRESS:PORT or :PORT`)
+  const wanted = `"${token.text}" is not an address; wanted: ADDRESS:PORT or :PORT`
+  return parseHttpAddress(token.text) ?? reject(token, wanted)
 }

@@ -41,14 +41,23 @@ const KUBEVIRT = String.raw`.:5353 {
 `
 
 /** The Corefile of a Kubernetes node with ExternalDNS records in etcd. */
-const WITH_ETCD = `.:53 {
+const K2S = `.:53 {
     errors
+    health
+    ready
     etcd cluster.local {
+        stubzones
         path /skydns
+        endpoint https://192.0.2.100:2379
+        tls /etc/pki/tls.crt /etc/pki/tls.key /etc/pki/ca.crt
         fallthrough
     }
+    prometheus :9153
     forward . /etc/resolv.conf
     cache 30
+    loop
+    reload
+    loadbalance
 }
 `
 
@@ -106,10 +115,33 @@ describe('whole Corefiles', () => {
     ])
   })
 
+  test('the one for ExternalDNS loads, with a notice for what has no effect', () => {
+    const { config, notices } = load(K2S, { '/etc/resolv.conf': 'nameserver 192.0.2.53\n' })
+    expect(notices).toEqual([{ at: 'Corefile:6:9', message: '"stubzones" of etcd has no effect, as in CoreDNS' }])
+    expect(config.blocks).toMatchObject([
+      {
+        skydns: [
+          {
+            zones: ['cluster.local.'],
+            path: '/skydns',
+            etcd: {
+              endpoints: ['https://192.0.2.100:2379'],
+              tls: { certFile: '/etc/pki/tls.crt', keyFile: '/etc/pki/tls.key', caFile: '/etc/pki/ca.crt' },
+            },
+            mode: 'compatible',
+            fallthrough: ['.'],
+          },
+        ],
+        forwards: [{ from: '.', to: [{ host: '192.0.2.53', port: 53 }] }],
+        loop: true,
+      },
+    ])
+  })
+
   test('a CoreDNS plugin that does not exist here is named as such', () => {
-    const message = refusal(WITH_ETCD, { '/etc/resolv.conf': 'nameserver 192.0.2.53\n' })
+    const message = refusal('. {\n    errors\n    kubernetes cluster.local {\n        pods insecure\n    }\n}')
     expect(message).toMatch(
-      /^Cannot load Corefile:3:5: "etcd" is a CoreDNS plugin we do not have yet; wanted: one of /u,
+      /^Cannot load Corefile:3:5: "kubernetes" is a CoreDNS plugin we do not have yet; wanted: one of /u,
     )
     expect(message.split('\n')).toHaveLength(1)
   })
@@ -196,7 +228,7 @@ describe('server blocks', () => {
 describe('directives', () => {
   test('an unknown one is refused with its place, the known ones and the nearest', () => {
     expect(refusal('.:53 {\n    quux\n}')).toBe(
-      'Cannot load Corefile:2:5: unknown directive "quux"; known: alternate any auto bind bufsize cache errors file ' +
+      'Cannot load Corefile:2:5: unknown directive "quux"; known: alternate any auto bind bufsize cache errors etcd file ' +
         'forward health loadbalance log loop nsid prometheus ready reload root',
     )
     expect(refusal('.:53 {\n    foward . 192.0.2.1\n}')).toContain('did you mean "forward"?')
@@ -228,7 +260,7 @@ describe('directives', () => {
 })
 
 describe('any text', () => {
-  const seeds = [KVM_DNS, KUBEVIRT, WITH_ETCD, '(s) {\n errors {args[0]}\n import s\n}\n. {\n import s {$X}\n}']
+  const seeds = [KVM_DNS, KUBEVIRT, K2S, '(s) {\n errors {args[0]}\n import s\n}\n. {\n import s {$X}\n}']
   const words = fc.constantFrom(
     '{',
     '}',

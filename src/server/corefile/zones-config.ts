@@ -1,9 +1,10 @@
 // The configuration of `holdfast dns --zones DIR --listen ADDRESS:PORT`, without a Corefile: every zone file of
 // the directories, on every address given.
 
-import { isIP } from 'node:net'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { AutoConfig, HttpAddress, ServerBlock, ServerConfig } from '../config.ts'
+import { parseListen } from '../notation.ts'
+import { DEFAULT_RELOAD_MS } from './directives/zone-files.ts'
 import { DEFAULT_SETTINGS } from './server-block.ts'
 
 export interface ZonesOptions {
@@ -26,37 +27,32 @@ const PATTERN = /^(?![.#]|.*(?:~|#|\.(?:swp|bak|jnl|tmp))$)(?:db\.(.+)|(.+)\.zon
 const TEMPLATE = '${1}${2}${3}'
 
 export function zonesConfig(options: ZonesOptions): ServerConfig {
-  const { directories, listen, reloadMs = 60_000, ...settings } = options
-  const addressesByPort = new Map<number, Set<string>>()
-  for (const text of listen.length === 0 ? [':53'] : listen) {
-    const { host, port } = readListen(text)
-    addressesByPort.set(port, (addressesByPort.get(port) ?? new Set()).add(host))
-  }
-  const autos = directories.map(
-    (directory): AutoConfig => ({
-      zones: ['.'],
-      directory,
-      pattern: PATTERN,
-      template: TEMPLATE,
-      reloadMs,
-      fallthrough: [],
-    }),
-  )
-  const blocks = [...addressesByPort].map(([port, hosts]): ServerBlock => {
+  const { directories, listen, reloadMs = DEFAULT_RELOAD_MS, ...settings } = options
+  const addresses = (listen.length === 0 ? [':53'] : listen).map(readListen)
+  const autos = directories.map((directory) => everyZoneOf(directory, reloadMs))
+  return { blocks: blocksOn(addresses, { ...settings, at: '--listen', autos }) }
+}
+
+export function everyZoneOf(directory: string, reloadMs: number): AutoConfig {
+  return { zones: ['.'], directory, pattern: PATTERN, template: TEMPLATE, reloadMs, fallthrough: [] }
+}
+
+/** The same for every address: a block has one port, so there is one for each of them. */
+export function blocksOn(
+  addresses: readonly HttpAddress[],
+  settings: Partial<ServerBlock> & Pick<ServerBlock, 'at'>,
+): ServerBlock[] {
+  const hostsByPort = Map.groupBy(addresses, ({ port }) => port)
+  return [...hostsByPort].map(([port, served]): ServerBlock => {
+    const hosts = new Set(served.map(({ host }) => host))
     // No address at all is every address, and then the others are among them.
     const bind = hosts.has('') ? [] : [...hosts]
-    return { ...DEFAULT_SETTINGS, ...settings, at: '--listen', zones: ['.'], port, bind, autos, errors: true }
+    return { ...DEFAULT_SETTINGS, errors: true, ...settings, zones: ['.'], port, bind }
   })
-  return { blocks }
 }
 
 function readListen(text: string): HttpAddress {
-  if (isIP(text) !== 0) return { host: text, port: 53 }
-  const match = /^(?:\[([^\]]+)\]|([^:[\]]*))(?::(\d{1,5}))?$/u.exec(text)
-  const host = match?.[1] ?? match?.[2] ?? ''
-  const port = Number(match?.[3] ?? 53)
-  const family = match?.[1] === undefined ? 4 : 6
-  const valid = match !== null && text !== '' && port > 0 && port <= 65535 && (host === '' || isIP(host) === family)
-  if (!valid) throw new HoldfastError('Usage', `Cannot listen on "${text}": not an address; wanted ADDRESS:PORT`)
-  return { host, port }
+  const address = parseListen(text)
+  if (address !== undefined) return address
+  throw new HoldfastError('Usage', `Cannot listen on "${text}": not an address; wanted ADDRESS:PORT`)
 }

@@ -1,10 +1,9 @@
 // Zones as a Corefile writes them: `example.org`, `dns://example.org:1053`, `10.0.0.0/24`. Port and scheme mean
 // something for the key of a server block only; elsewhere CoreDNS drops them, and so do we.
 
-import { formatName, lowerName, NameError, parseName, ROOT } from '../../dns/name.ts'
+import { parseDomain, parseZones } from '../notation.ts'
 import type { Token } from './lexer.ts'
 import { reject } from './problem.ts'
-import { reverseZones } from './reverse-zones.ts'
 
 export interface ZoneKey {
   readonly zones: readonly string[]
@@ -31,17 +30,13 @@ export function readZones(tokens: readonly Token[]): string[] {
 
 /** A plain domain name, absolute and lower case. */
 export function readName(token: Token): string {
-  try {
-    return formatName(lowerName(parseName(token.text, ROOT)))
-  } catch (error) {
-    if (!(error instanceof NameError)) throw error
-    return reject(token, `"${token.text}" is not a domain name; wanted: a name such as example.org`)
-  }
+  const wanted = `"${token.text}" is not a domain name; wanted: a name such as example.org`
+  return parseDomain(token.text) ?? reject(token, wanted)
 }
 
 function zonesOf(token: Token, host: string): readonly string[] {
-  const reverse = reverseZones(host)
-  if (reverse !== undefined) return reverse
+  const zones = parseZones(host)
+  if (zones !== undefined) return zones
   if (/[/:]/u.test(host)) reject(token, `"${host}" is no network; wanted: a zone, or a network such as 10.0.0.0/24`)
   return [readName({ ...token, text: host })]
 }

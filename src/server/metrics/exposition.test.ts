@@ -18,6 +18,8 @@ const STATE: ServerState = {
   reloadsFailedTotal: 1,
   configurationHash: '00ff',
   zones: [{ zone: 'example.org.', serial: 2_026_111_501 }],
+  zonesRefused: ['broken.example.'],
+  sources: [{ name: 'etcd zones /zones/', up: false, keys: 3 }],
   zoneLoadErrorsTotal: 2,
   arenaUsedBytes: 1024,
   arenaFreeBytes: 4096,

@@ -17,6 +17,9 @@ export interface ServerState {
   /** SHA-512 of the configuration in force, in hex; undefined without `reload`. */
   readonly configurationHash: string | undefined
   readonly zones: readonly { readonly zone: string; readonly serial: number }[]
+  /** Zones of which the newest text was refused. */
+  readonly zonesRefused: readonly string[]
+  readonly sources: readonly { readonly name: string; readonly up: boolean; readonly keys: number }[]
   readonly zoneLoadErrorsTotal: number
   readonly arenaUsedBytes: number
   readonly arenaFreeBytes: number
@@ -36,6 +39,7 @@ export function enabledPlugins(block: ServerBlock): string[] {
     auto: block.autos.length > 0,
     cache: block.cache !== undefined,
     errors: block.errors,
+    etcd: block.skydns.length > 0,
     file: block.files.length > 0,
     forward: block.forwards.length > 0,
     loadbalance: block.loadbalance,
@@ -74,6 +78,20 @@ export function writeServerMetrics(text: MetricsText, state: ServerState): void 
   for (const [zone, serial] of serials) text.sample(serial, { zone })
   const errors = state.zoneLoadErrorsTotal
   single(text, 'holdfast_zone_load_errors_total', 'counter', 'Zones refused while loading.', errors)
+  if (state.zonesRefused.length > 0) {
+    text.family('holdfast_zone_refused', 'gauge', 'Zones of which the newest text is refused: an older one is served.')
+    for (const zone of new Set(state.zonesRefused)) text.sample(1, { zone })
+  }
+  if (state.sources.length > 0) {
+    text.family(
+      'holdfast_source_up',
+      'gauge',
+      'Whether a source in etcd is followed; 0: its last good state is served.',
+    )
+    for (const { name, up } of state.sources) text.sample(up ? 1 : 0, { source: name })
+    text.family('holdfast_source_keys', 'gauge', 'Keys a source has in etcd.')
+    for (const { name, keys } of state.sources) text.sample(keys, { source: name })
+  }
   single(text, 'holdfast_arena_used_bytes', 'gauge', 'Zone memory in use, in bytes.', state.arenaUsedBytes)
   single(text, 'holdfast_arena_free_bytes', 'gauge', 'Zone memory not in use, in bytes.', state.arenaFreeBytes)
   single(text, 'holdfast_workers', 'gauge', 'Threads that answer queries.', state.workers)

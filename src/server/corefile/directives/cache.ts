@@ -13,7 +13,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 /** RFC 2308 section 7.1. */
 const MAX_SERVFAIL_MS = 300_000
 
-const DEFAULTS = {
+export const CACHE_DEFAULTS: Omit<CacheConfig, 'zones'> = {
   successCapacity: 9984,
   successMaxTtlSeconds: 3600,
   successMinTtlSeconds: 5,
@@ -35,7 +35,7 @@ export const cache: Directive = (statement, scope) => {
   const first = statement.args[0]
   const ttl = first !== undefined && /^[+-]?\d+$/u.test(first.text) ? readInteger(first, 1) : undefined
   const zones = ttl === undefined ? statement.args : statement.args.slice(1)
-  const config: Mutable<CacheConfig> = { ...DEFAULTS, zones: zones.length === 0 ? scope.zones : readZones(zones) }
+  const config: Mutable<CacheConfig> = { ...CACHE_DEFAULTS, zones: zones.length === 0 ? scope.zones : readZones(zones) }
   if (ttl !== undefined) {
     config.successMaxTtlSeconds = ttl
     config.denialMaxTtlSeconds = ttl

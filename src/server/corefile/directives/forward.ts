@@ -12,7 +12,22 @@ import type { BlockScope, Directive } from './directive.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-const POLICIES: readonly ForwardPolicy[] = ['random', 'round_robin', 'sequential']
+export const POLICIES: readonly ForwardPolicy[] = ['random', 'round_robin', 'sequential']
+
+export const FORWARD_DEFAULTS: Omit<ForwardConfig, 'from' | 'to'> = {
+  except: [],
+  policy: 'random',
+  forceTcp: false,
+  preferUdp: false,
+  maxFails: 2,
+  expireMs: 10_000,
+  healthCheckMs: 500,
+  healthCheckName: '.',
+  healthCheckRecursionDesired: true,
+  maxConcurrent: 0,
+  failoverRcodes: [],
+  failfastAllUnhealthy: false,
+}
 
 export const forward: Directive = (statement, scope) => {
   const [from, ...to] = readArguments(statement, 'forward FROM TO...', 2, Infinity)
@@ -80,22 +95,7 @@ export function plainForward(from: Token, to: readonly Token[], scope: BlockScop
   const zones = readZones([from])
   if (zones.length > 1)
     scope.notice(from, `"${from.text}" is several zones, only ${zones[0]} is forwarded, as in CoreDNS`)
-  return {
-    from: zones[0],
-    to: readUpstreams(to, scope.readFile),
-    except: [],
-    policy: 'random',
-    forceTcp: false,
-    preferUdp: false,
-    maxFails: 2,
-    expireMs: 10_000,
-    healthCheckMs: 500,
-    healthCheckName: '.',
-    healthCheckRecursionDesired: true,
-    maxConcurrent: 0,
-    failoverRcodes: [],
-    failfastAllUnhealthy: false,
-  }
+  return { ...FORWARD_DEFAULTS, from: zones[0], to: readUpstreams(to, scope.readFile) }
 }
 
 function readPolicy(token: Token): ForwardPolicy {

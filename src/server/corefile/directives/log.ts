@@ -9,7 +9,7 @@ import { readName } from '../zones.ts'
 import type { Directive } from './directive.ts'
 
 type LogClass = LogConfig['classes'][number]
-const CLASSES: readonly LogClass[] = ['success', 'denial', 'error', 'all']
+export const LOG_CLASSES: readonly LogClass[] = ['success', 'denial', 'error', 'all']
 
 export const log: Directive = (statement) => {
   const last = statement.args.at(-1)
@@ -30,6 +30,6 @@ export const log: Directive = (statement) => {
 }
 
 function readClass(token: Token): LogClass {
-  const found = CLASSES.find((each) => each === token.text)
-  return found ?? reject(token, `unknown class "${token.text}"; wanted: ${CLASSES.join(', ')}`)
+  const found = LOG_CLASSES.find((each) => each === token.text)
+  return found ?? reject(token, `unknown class "${token.text}"; wanted: ${LOG_CLASSES.join(', ')}`)
 }

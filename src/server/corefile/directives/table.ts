@@ -8,6 +8,7 @@ import { bufsize } from './bufsize.ts'
 import { cache } from './cache.ts'
 import type { Directive } from './directive.ts'
 import { errors } from './errors.ts'
+import { etcd } from './etcd.ts'
 import { file } from './file.ts'
 import { forward } from './forward.ts'
 import { health } from './health.ts'
@@ -28,6 +29,7 @@ export const DIRECTIVES: Readonly<Record<string, Directive>> = {
   bufsize,
   cache,
   errors,
+  etcd,
   file,
   forward,
   health,
@@ -42,12 +44,12 @@ export const DIRECTIVES: Readonly<Record<string, Directive>> = {
 }
 
 /** These may stand several times in a block; each adds to the ones above. */
-export const REPEATABLE: ReadonlySet<string> = new Set(['alternate', 'auto', 'bind', 'file', 'forward', 'log'])
+export const REPEATABLE: ReadonlySet<string> = new Set(['alternate', 'auto', 'bind', 'etcd', 'file', 'forward', 'log'])
 
 /** CoreDNS's other plugins, so that a Corefile that uses one gets told what is missing rather than "unknown". */
 export const MISSING_PLUGINS: ReadonlySet<string> = new Set(
   (
-    'acl autopath azure cancel chaos clouddns debug dns64 dnssec dnstap erratic etcd geoip grpc grpc_server header ' +
+    'acl autopath azure cancel chaos clouddns debug dns64 dnssec dnstap erratic geoip grpc grpc_server header ' +
     'hosts https https3 k8s_external kubernetes local metadata minimal multisocket nomad on pprof proxyproto quic ' +
     'rewrite route53 secondary shed sign template timeouts tls trace transfer tsig view whoami'
   ).split(' '),

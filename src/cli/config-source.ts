@@ -1,5 +1,5 @@
-// A Corefile together with everything it imports: read as one, hashed as one, and followed as one, so that a change in
-// an imported file, or a new file that a pattern matches, counts like a change in the Corefile itself.
+// A configuration file together with everything it imports: read as one, hashed as one, and followed as one, so that a
+// change in an imported file, or a new file that a pattern matches, counts like a change in the file itself.
 
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync, statSync } from 'node:fs'
@@ -14,21 +14,23 @@ const SETTLE_MS = 50
 const SHORTEST_INTERVAL_MS = 1000
 const MOST_BYTES = 16 << 20
 
-export class CorefileSource {
+export class ConfigSource {
   readonly file: string
   /** What was read the last time, by path; undefined for what could not be. */
   #texts = new Map<string, string | undefined>()
   #patterns = new Map<string, readonly string[]>()
+  #secrets = new Set<string>()
 
   constructor(file: string) {
     this.file = file
   }
 
-  /** The text of the Corefile itself, from which everything starts anew. Throws when it cannot be read. */
+  /** The text of the file itself, from which everything starts anew. Throws when it cannot be read. */
   readMain(): string {
     const text = readText(this.file)
     this.#texts = new Map([[this.file, text]])
     this.#patterns = new Map()
+    this.#secrets = new Set()
     return text
   }
 
@@ -39,16 +41,23 @@ export class CorefileSource {
     return text
   }
 
+  /** Followed like the rest, but no part of the hash: that is shown to everybody, and a weak password could be guessed from it. */
+  readSecret(path: string): string {
+    this.#secrets.add(path)
+    return this.readImport(path)
+  }
+
   glob(pattern: string): readonly string[] {
     const paths = globSync(pattern).toSorted()
     this.#patterns.set(pattern, paths)
     return paths
   }
 
-  /** SHA-512 over everything read; of the Corefile's text alone where it imports nothing. */
+  /** SHA-512 over everything read but secrets; of the file's text alone where it imports nothing. */
   hash(): string {
     const hash = createHash('sha512')
-    for (const [path, text = ''] of this.#texts) hash.update(path === this.file ? text : `\0${path}\0${text}`)
+    for (const [path, text = ''] of this.#texts)
+      if (!this.#secrets.has(path)) hash.update(path === this.file ? text : `\0${path}\0${text}`)
     return hash.digest('hex')
   }
 
@@ -72,7 +81,7 @@ export class CorefileSource {
   }
 }
 
-export interface CorefileWatchOptions {
+export interface ConfigWatchOptions {
   /** The safety net under inotify. */
   readonly intervalMs: number
   /** Reads the source again. Resolves when that is done, well or not. */
@@ -80,16 +89,16 @@ export interface CorefileWatchOptions {
   readonly onProblem: (message: string) => void
 }
 
-export class CorefileWatch {
-  readonly #source: CorefileSource
-  readonly #options: CorefileWatchOptions
+export class ConfigWatch {
+  readonly #source: ConfigSource
+  readonly #options: ConfigWatchOptions
   readonly #watch: DirectoryWatch
   readonly #interval: NodeJS.Timeout
   #settling: NodeJS.Timeout | undefined
   #reloading = false
   #closed = false
 
-  constructor(source: CorefileSource, options: CorefileWatchOptions) {
+  constructor(source: ConfigSource, options: ConfigWatchOptions) {
     const intervalMs = Math.max(SHORTEST_INTERVAL_MS, options.intervalMs)
     this.#source = source
     this.#options = options
@@ -97,7 +106,7 @@ export class CorefileWatch {
       onQuiet: (paths, lost) => this.#heard(paths, lost),
       onFailure: (directory, reason) =>
         options.onProblem(
-          `Cannot watch "${directory}": ${reason}; changes of the Corefile are found every ${intervalMs / 1000} s instead of at once`,
+          `Cannot watch "${directory}": ${reason}; changes of the configuration are found every ${intervalMs / 1000} s instead of at once`,
         ),
     })
     this.#interval = setInterval(() => void this.#look(), intervalMs)

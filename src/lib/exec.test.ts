@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { until } from '../../test/support/until.ts'
+import { exec } from './exec.ts'
+
+const never = new AbortController().signal
+
+async function run(
+  command: readonly string[],
+  { timeoutMs = 10_000, signal = never } = {},
+): Promise<{ reason: string | undefined; lines: string[] }> {
+  const lines: string[] = []
+  const reason = await exec(command, { timeoutMs, signal, onLine: (line) => lines.push(line) })
+  return { reason, lines }
+}
+
+test('a program that succeeds has no reason, and its output comes in lines', async () => {
+  const { reason, lines } = await run(['sh', '-c', 'echo one; echo "zwölf"; printf end'])
+  expect(reason).toBeUndefined()
+  expect(lines).toEqual(['one', 'zwölf', 'end'])
+})
+
+test('what it prints as an error is a line too', async () => {
+  expect((await run(['sh', '-c', 'echo wrong >&2; exit 3'])).lines).toEqual(['wrong'])
+})
+
+test.each([
+  [['sh', '-c', 'exit 3'], 'exit code 3'],
+  [['sh', '-c', 'kill -9 $$'], 'ended by SIGKILL'],
+  [['/no/such/program'], 'no such file or directory'],
+  [[import.meta.filename], 'permission denied'],
+])('%j failed because: %s', async (command, expected) => {
+  expect((await run(command)).reason).toBe(expected)
+})
+
+test('no shell reads the words', async () => {
+  expect((await run(['echo', '$HOME; `id` *'])).lines).toEqual(['$HOME; `id` *'])
+})
+
+test('a program that takes too long is ended, and so is what it started', async () => {
+  const { reason, lines } = await run(['sh', '-c', 'sleep 1000 & echo $!; wait'], { timeoutMs: 300 })
+  expect(reason).toBe('not ended after 0.3 s')
+  await until('the end of its child', () => !isRunning(Number(lines[0])))
+})
+
+test('a program that ignores being asked is ended all the same', async () => {
+  const { reason } = await run(['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'], { timeoutMs: 100 })
+  expect(reason).toBe('not ended after 0.1 s')
+})
+
+test('whoever started it can stop it', async () => {
+  const controller = new AbortController()
+  const running = run(['sleep', '1000'], { signal: controller.signal })
+  controller.abort()
+  expect((await running).reason).toBe('it was stopped')
+  expect((await run(['true'], { signal: controller.signal })).reason).toBe('it was not started any more')
+})
+
+test('a child left behind with its output open is not waited for', async () => {
+  const { reason, lines } = await run(['sh', '-c', 'sleep 1000 & echo $!'])
+  expect(reason).toBeUndefined()
+  process.kill(Number(lines[0]))
+})
+
+/** A process that has ended may wait to be collected by its parent: a zombie, Z. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/mu.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}

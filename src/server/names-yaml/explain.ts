@@ -1,0 +1,113 @@
+// What zod found wrong, in our words: `<what is>; <what is wanted>` with the place in the file. The `error` texts of the
+// schema are the part after "wanted"; for unknown keys and words they are the list of known ones.
+
+import { z } from 'zod'
+import { closest } from '../../lib/closest.ts'
+import { quote } from './values.ts'
+import type { Path, YamlText } from './yaml-text.ts'
+
+export interface NamesProblem {
+  /** `14:7` */
+  readonly place: string
+  readonly message: string
+}
+
+type Issue = z.core.$ZodIssue
+
+/** The texts where the schema gives none. */
+export const wantedByDefault: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code === 'unrecognized_keys' && issue.inst instanceof z.ZodObject)
+    return Object.keys(issue.inst.shape).join(' ')
+  if (issue.code === 'invalid_type') return issue.expected === 'object' ? 'a map' : `a ${issue.expected}`
+  return undefined
+}
+
+export function explain(issues: readonly Issue[], yaml: YamlText): NamesProblem[] {
+  return issues.flatMap((issue) => explainOne(issue, issue.path, yaml))
+}
+
+function explainOne(issue: Issue, path: Path, yaml: YamlText): NamesProblem[] {
+  const at = (message: string): NamesProblem[] => [{ place: yaml.place(path), message }]
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const known = issue.message.split(' ')
+      return issue.keys.map((key) => ({
+        place: yaml.placeOfKey(path, key),
+        message: `unknown key ${quote(key)}${path.length === 0 ? '' : ` in ${formatPath(path)}`}; ${suggestion(key, known)}`,
+      }))
+    }
+    case 'invalid_union':
+      return 'options' in issue && issue.options !== undefined
+        ? at(unknownWord(path, valueAt(yaml.value, path), issue.options))
+        : explainUnion(issue, path, yaml)
+    case 'invalid_value':
+      return at(unknownWord(path, valueAt(yaml.value, path), issue.values))
+    case 'custom':
+      return at(path.length === 0 ? issue.message : `${formatPath(path)}: ${issue.message}`)
+    case 'too_small':
+    case 'too_big': {
+      const value = valueAt(yaml.value, path)
+      if (typeof value === 'number') return at(`${formatPath(path)} is ${value}; wanted: ${issue.message}`)
+      return at(notWanted(path, value, issue.message))
+    }
+    default:
+      return at(notWanted(path, valueAt(yaml.value, path), issue.message))
+  }
+}
+
+/** Of several kinds a value may have, the faults in the one it has; if it has none of them, what was wanted. */
+function explainUnion(issue: z.core.$ZodIssueInvalidUnion, path: Path, yaml: YamlText): NamesProblem[] {
+  const meant = issue.errors.find((found) => !found.some((each) => each.path.length === 0 && isOtherKind(each)))
+  if (meant !== undefined) return meant.flatMap((each) => explainOne(each, [...path, ...each.path], yaml))
+  return [{ place: yaml.place(path), message: notWanted(path, valueAt(yaml.value, path), issue.message) }]
+}
+
+function isOtherKind({ code }: Issue): boolean {
+  return code === 'invalid_type' || code === 'invalid_value' || code === 'invalid_union'
+}
+
+function notWanted(path: Path, value: unknown, wanted: string): string {
+  if (value === undefined && path.length > 0) return missing(path, wanted)
+  return `${path.length === 0 ? 'the file' : formatPath(path)} is ${kindOf(value)}; wanted: ${wanted}`
+}
+
+function unknownWord(path: Path, value: unknown, known: readonly unknown[]): string {
+  const words = known.map(String)
+  if (value === undefined) return missing(path, `one of ${words.join(' ')}`)
+  if (typeof value !== 'string') return notWanted(path, value, `one of ${words.join(' ')}`)
+  return `${formatPath(path)}: unknown word ${quote(value)}; ${suggestion(value, words)}`
+}
+
+function missing(path: Path, wanted: string): string {
+  const above = path.slice(0, -1)
+  return `${above.length === 0 ? 'the file' : formatPath(above)} has no "${String(path.at(-1))}"; wanted: ${wanted}`
+}
+
+function suggestion(word: string, known: readonly string[]): string {
+  const near = closest(word, known)
+  return near === undefined ? `known: ${known.join(' ')}` : `did you mean "${near}"?`
+}
+
+/** Scalars are not shown: they may be secrets. */
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null || value === '') return 'empty'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  if (typeof value === 'object') return 'a map'
+  if (typeof value === 'boolean') return String(value)
+  return typeof value === 'string' ? 'text' : 'a number'
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (above, step) => (typeof above === 'object' && above !== null ? Reflect.get(above, step) : undefined),
+    value,
+  )
+}
+
+/** `sources[0].etcd` */
+export function formatPath(path: Path): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .replace(/^\./u, '')
+}

@@ -1,0 +1,95 @@
+// How times, addresses and names are written, in Corefiles and names.yaml alike. Each reader returns undefined for a
+// text that is not one; the caller knows the place and says what was wanted.
+
+import { isIP } from 'node:net'
+import { formatName, lowerName, NameError, parseName, ROOT } from '../dns/name.ts'
+import type { HttpAddress, UpstreamAddress } from './config.ts'
+import { reverseZones } from './corefile/reverse-zones.ts'
+
+const DNS_PORT = 53
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+}
+const DURATION = /^(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/u
+
+/** Go's notation (`1h30m`, `500ms`, `0`), in milliseconds. */
+export function parseDuration(text: string): number | undefined {
+  if (!DURATION.test(text)) return undefined
+  let ms = 0
+  for (const [, amount, unit] of text.matchAll(/([\d.]+)([^\d.]+)/gu)) ms += Number(amount) * UNIT_MS[unit]
+  return ms
+}
+
+/** `host:port`, `[::1]:port` or `:port`. */
+export function parseHttpAddress(text: string): HttpAddress | undefined {
+  const match = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,5})$/u.exec(text)
+  const port = Number(match?.[3])
+  const valid = match !== null && port <= 65535 && (match[1] === undefined || isIP(match[1]) === 6)
+  return valid ? { host: match[1] ?? match[2], port } : undefined
+}
+
+/** Where to answer DNS: `ADDRESS:PORT`, `[ADDRESS]:PORT`, `:PORT` or `ADDRESS`; port 53 unless given. */
+export function parseListen(text: string): HttpAddress | undefined {
+  if (isIP(text) !== 0) return { host: text, port: DNS_PORT }
+  const match = /^(?:\[([^\]]+)\]|([^:[\]]*))(?::(\d{1,5}))?$/u.exec(text)
+  const host = match?.[1] ?? match?.[2] ?? ''
+  const port = Number(match?.[3] ?? DNS_PORT)
+  const family = match?.[1] === undefined ? 4 : 6
+  const valid = match !== null && text !== '' && port > 0 && port <= 65535 && (host === '' || isIP(host) === family)
+  return valid ? { host, port } : undefined
+}
+
+/** A server to ask: `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1`, `[2001:db8::1]:53`, with or without `%zone`. */
+export function parseUpstream(text: string): UpstreamAddress | undefined {
+  if (isIP(text) !== 0) return { host: text, port: DNS_PORT }
+  const match = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/u.exec(text)
+  if (match === null) return undefined
+  const [, bracketed, bare, digits] = match
+  const host = bracketed ?? bare
+  const port = digits === undefined ? DNS_PORT : Number(digits)
+  if (isIP(host) !== (bracketed === undefined ? 4 : 6) || port === 0 || port > 65535) return undefined
+  return { host, port }
+}
+
+/** The servers of a file like /etc/resolv.conf. */
+export function parseResolvConf(text: string): UpstreamAddress[] {
+  return text.split('\n').flatMap((line) => {
+    const [keyword, address] = line.trim().split(/\s+/u)
+    return keyword === 'nameserver' && isIP(address ?? '') !== 0 ? [{ host: address, port: DNS_PORT }] : []
+  })
+}
+
+/** A domain name, made absolute and lower case. */
+export function parseDomain(text: string): string | undefined {
+  try {
+    return formatName(lowerName(parseName(text, ROOT)))
+  } catch (error) {
+    if (!(error instanceof NameError)) throw error
+    return undefined
+  }
+}
+
+/** A zone, or the reverse zones of a network: one or, between label boundaries, several. */
+export function parseZones(text: string): readonly string[] | undefined {
+  const reverse = reverseZones(text)
+  if (reverse !== undefined) return reverse
+  const domain = /[/:]/u.test(text) ? undefined : parseDomain(text)
+  return domain === undefined ? undefined : [domain]
+}
+
+/** A member of an etcd cluster: `http://HOST:PORT`, `https://HOST:PORT` or `HOST:PORT`. */
+export function parseEndpoint(text: string): string | undefined {
+  const match = /^((?:https?:\/\/)?(?:\[([^\]]+)\]|[\w.-]+):(\d{1,5}))\/?$/iu.exec(text)
+  if (match === null) return undefined
+  const [, endpoint, address, port] = match
+  const valid = (address === undefined || isIP(address) === 6) && Number(port) > 0 && Number(port) <= 65535
+  return valid ? endpoint.toLowerCase() : undefined
+}

@@ -1,0 +1,18 @@
+// What CoreDNS's etcd plugin takes where a configuration says nothing, and how it reads the path.
+
+import { posix } from 'node:path'
+import type { SkydnsConfig } from './config.ts'
+
+export const ETCD_DEFAULT_ENDPOINT = 'http://localhost:2379'
+
+export const SKYDNS_DEFAULTS: Pick<SkydnsConfig, 'path' | 'mode' | 'minLeaseTtlSeconds' | 'maxLeaseTtlSeconds'> = {
+  path: '/skydns',
+  mode: 'compatible',
+  minLeaseTtlSeconds: 30,
+  maxLeaseTtlSeconds: 86_400,
+}
+
+/** `skydns`, `/skydns` and `/skydns/` are one; the root is the empty text, so that a slash always follows. */
+export function skydnsPath(text: string): string {
+  return posix.join('/', text).replace(/\/$/u, '')
+}
