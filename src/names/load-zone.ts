@@ -1,7 +1,8 @@
-// One zone file to records: read, checked, accepted or refused as a whole.
+// One zone to records, from a file or from text in memory: read, checked, accepted or refused as a whole.
 
 import { dirname, isAbsolute, join } from 'node:path'
-import { parseZoneFile } from '../dns/zonefile/parse.ts'
+import { textSource } from '../dns/zonefile/format.ts'
+import { type ByteSource, type ParseOptions, parseZoneFile } from '../dns/zonefile/parse.ts'
 import type { ZoneFileProblem } from '../dns/zonefile/problem.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { FileSource } from '../lib/file-source.ts'
@@ -19,7 +20,6 @@ export interface LoadedZone {
 }
 
 export function loadZone(file: string, origin: Uint8Array, options: CheckOptions): LoadedZone {
-  const zone = new ZoneBuilder(origin)
   const included: string[] = []
   const sources: FileSource[] = []
   const open = (path: string): FileSource => {
@@ -32,9 +32,24 @@ export function loadZone(file: string, origin: Uint8Array, options: CheckOptions
     included.push(resolved)
     return open(resolved)
   }
+  try {
+    return { ...load(() => open(file), { file, origin, openInclude }, options), included }
+  } finally {
+    for (const source of sources) source.close()
+  }
+}
+
+/** A zone that is no file: `label` names it in problems, and $INCLUDE is refused. */
+export function loadZoneText(text: Uint8Array, label: string, origin: Uint8Array, options: CheckOptions): LoadedZone {
+  return { ...load(() => textSource(text), { file: label, origin }, options), included: [] }
+}
+
+function load(open: () => ByteSource, parsing: ParseOptions, options: CheckOptions): Omit<LoadedZone, 'included'> {
+  const { file } = parsing
+  const zone = new ZoneBuilder(parsing.origin)
   const problems: ZoneFileProblem[] = []
   try {
-    problems.push(...parseZoneFile(open(file), { file, origin, openInclude }, zone))
+    problems.push(...parseZoneFile(open(), parsing, zone))
     // What holds between records is only worth saying once every record could be read.
     if (problems.every(isWarning))
       for (const finding of checkZone(zone, options))
@@ -42,10 +57,8 @@ export function loadZone(file: string, origin: Uint8Array, options: CheckOptions
   } catch (thrown) {
     if (!(thrown instanceof HoldfastError)) throw thrown
     problems.push({ file, line: 0, column: 0, token: '', message: thrown.message, severity: 'error' })
-  } finally {
-    for (const source of sources) source.close()
   }
-  return { zone, accepted: problems.every(isWarning), problems, included }
+  return { zone, accepted: problems.every(isWarning), problems }
 }
 
 function isWarning({ severity }: ZoneFileProblem): boolean {

@@ -1,7 +1,16 @@
 // What passes between the loading thread and the main thread.
 
 import type { MessagePort } from 'node:worker_threads'
-import type { AutoConfig, FileConfig } from '../server/config.ts'
+import type { EtcdOptions } from '../etcd/options.ts'
+import type {
+  AutoConfig,
+  EtcdZonesConfig,
+  FileConfig,
+  PatroniConfig,
+  PtrConfig,
+  SkydnsConfig,
+} from '../server/config.ts'
+import type { SearchResult } from './skydns/search.ts'
 
 export interface LoaderData {
   readonly control: SharedArrayBuffer
@@ -10,19 +19,41 @@ export interface LoaderData {
   readonly spaces: readonly LoaderSpace[]
   /** Refuse zones without NS at the apex. */
   readonly requireNs: boolean
+  /** Where the last good state of the sources is kept; undefined: nowhere. */
+  readonly stateDirectory: string | undefined
 }
+
+/** A configured source as it is handed to the thread: secrets are plain there. */
+export type Revealed<T> = Omit<T, 'etcd'> & { readonly etcd: EtcdOptions }
 
 /** A set of zones, for one server block or several. */
 export interface LoaderSpace {
   readonly space: number
   readonly autos: readonly AutoConfig[]
   readonly files: readonly FileConfig[]
+  readonly etcdZones: readonly Revealed<EtcdZonesConfig>[]
+  readonly skydns: readonly Revealed<SkydnsConfig>[]
+  readonly patronis: readonly Revealed<PatroniConfig>[]
+  readonly ptr: PtrConfig | undefined
 }
 
 /** A reader that came later; it gets the arena of the moment and every later one. */
 export interface NewReader {
+  readonly kind: 'reader'
   readonly port: MessagePort
 }
+
+/** A question whose labels search (SkyDNS). */
+export interface SearchRequest {
+  readonly kind: 'search'
+  readonly id: number
+  readonly space: number
+  readonly origin: string
+  readonly name: Uint8Array
+  readonly type: number
+}
+
+export type LoaderRequest = NewReader | SearchRequest
 
 export type LoaderReport =
   | {
@@ -33,6 +64,8 @@ export type LoaderReport =
       readonly plugin: string
       readonly file: string
       readonly serial: number
+      /** What the text says; another one is served when the author forgot to raise it. */
+      readonly writtenSerial: number
       readonly serialChanged: boolean
       readonly records: number
       readonly warnings: readonly string[]
@@ -57,6 +90,34 @@ export type LoaderReport =
       readonly arenaUsedBytes: number
       readonly arenaBytes: number
     }
+  /** Names of a zone have changed, since the last report of it. */
+  | {
+      readonly kind: 'names'
+      readonly space: number
+      readonly origin: string
+      readonly slot: number
+      readonly plugin: string
+      readonly serial: number
+      readonly arenaUsedBytes: number
+      readonly arenaBytes: number
+    }
+  /** How a source stands with etcd. */
+  | {
+      readonly kind: 'source'
+      readonly space: number
+      readonly type: string
+      readonly name: string
+      readonly prefix: string
+      readonly endpoints: readonly string[]
+      readonly up: boolean
+      readonly error: string | undefined
+      readonly hint: string | undefined
+      readonly keys: number
+      readonly revision: string
+      /** Unix milliseconds of the state on disk that the source started from. */
+      readonly startedFrom: number | undefined
+    }
+  | { readonly kind: 'found'; readonly id: number; readonly result: SearchResult | undefined }
   | { readonly kind: 'problem'; readonly message: string }
   /** A directory that could not be read at the start: nobody knows which zones are in it. */
   | { readonly kind: 'unreadable'; readonly path: string }

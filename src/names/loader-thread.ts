@@ -3,10 +3,13 @@
 import { Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { workerUrl } from '../lib/worker-url.ts'
-import type { LoaderData, LoaderReport, NewReader } from './loader-messages.ts'
+import type { LoaderData, LoaderReport, LoaderRequest, SearchRequest } from './loader-messages.ts'
+import type { SearchResult } from './skydns/search.ts'
 
 export class LoaderThread {
   readonly #worker: Worker
+  readonly #searches = new Map<number, (result: SearchResult | undefined) => void>()
+  #nextId = 0
   #stopping = false
 
   /** `onFailure` is called when the thread dies by itself: what is in service stays, but nothing changes any more. */
@@ -16,7 +19,10 @@ export class LoaderThread {
       transferList: [...data.readers],
       name: 'holdfast-load',
     })
-    this.#worker.on('message', onReport)
+    this.#worker.on('message', (report: LoaderReport) => {
+      if (report.kind === 'found') this.#found(report.id, report.result)
+      else onReport(report)
+    })
     this.#worker.on('error', (error: Error) => {
       if (!this.#stopping) onFailure(error)
     })
@@ -24,13 +30,31 @@ export class LoaderThread {
 
   /** Lets another reader have the arenas. */
   addReader(port: MessagePort): void {
-    const request: NewReader = { port }
-    this.#worker.postMessage(request, [port])
+    this.#send({ kind: 'reader', port }, [port])
+  }
+
+  /** What a question that searches finds; undefined when nobody searches there. */
+  search(question: Omit<SearchRequest, 'kind' | 'id'>): Promise<SearchResult | undefined> {
+    const id = this.#nextId++
+    const { promise, resolve } = Promise.withResolvers<SearchResult | undefined>()
+    this.#searches.set(id, resolve)
+    this.#send({ kind: 'search', id, ...question }, [])
+    return promise
   }
 
   /** Ends it wherever it is: nobody is left to see what it was loading. Also when it has ended by itself. */
   async stop(): Promise<void> {
     this.#stopping = true
     await this.#worker.terminate()
+    for (const id of this.#searches.keys()) this.#found(id, undefined)
+  }
+
+  #found(id: number, result: SearchResult | undefined): void {
+    this.#searches.get(id)?.(result)
+    this.#searches.delete(id)
+  }
+
+  #send(request: LoaderRequest, transfer: readonly MessagePort[]): void {
+    this.#worker.postMessage(request, [...transfer])
   }
 }

@@ -8,10 +8,10 @@ import { Arena } from '../zone/arena.ts'
 import { Directory } from '../zone/directory.ts'
 import { Control } from '../zone/epoch.ts'
 import { Catalog } from './catalog.ts'
-import type { ZoneSource } from './catalog.ts'
-import type { LoaderData, LoaderReport, NewReader } from './loader-messages.ts'
-import { ZoneDirectory } from './sources/zone-directory.ts'
-import { ZoneFile } from './sources/zone-file.ts'
+import type { LoaderData, LoaderReport, LoaderRequest } from './loader-messages.ts'
+import { SerialStore } from './serials.ts'
+import { SpaceSources } from './space-sources.ts'
+import type { SpaceContext } from './space-sources.ts'
 
 const FIRST_ARENA_BYTES = 1 << 20
 const LARGE_ZONE = 50_000
@@ -38,56 +38,29 @@ function hand(arena: SharedArrayBuffer): void {
 }
 
 const arena = new Arena(FIRST_ARENA_BYTES, hand)
-const directory = new Directory(arena, control)
-const catalog = new Catalog(arena, directory, data.requireNs, report)
+const listeners: SpaceContext['listeners'] = new Map()
+const catalog = new Catalog({
+  arena,
+  directory: new Directory(arena, control),
+  serials: SerialStore.open(data.stateDirectory, 'serials', (message) => report({ kind: 'problem', message })),
+  report,
+  listener: (space, origin) => listeners.get(space)?.(origin),
+})
 hand(arena.buffer)
 
 const started = performance.now()
-const watchers: { start(): void }[] = []
-for (const { space, autos, files } of data.spaces) {
-  for (const { path, zones, reloadMs, fallthrough } of files) {
-    const watcher: ZoneFile = new ZoneFile({ path, origins: zones, reloadMs, ...callbacks(() => source) })
-    const source = sourceOf(space, 'file', fallthrough, watcher)
-    watchers.push(watcher)
+const { requireNs, stateDirectory } = data
+const context: SpaceContext = { catalog, signal: lifetime, requireNs, stateDirectory, report, listeners }
+const spaces = new Map(data.spaces.map((space) => [space.space, new SpaceSources(space, context)]))
+parentPort?.on('message', (request: LoaderRequest) => {
+  if (request.kind === 'search') {
+    const { id, space, origin, name, type } = request
+    report({ kind: 'found', id, result: spaces.get(space)?.search(origin, name, type) })
+    return
   }
-  for (const config of autos) {
-    const watcher: ZoneDirectory = new ZoneDirectory({ ...config, ...callbacks(() => source) })
-    const source = sourceOf(space, 'auto', config.fallthrough, watcher)
-    watchers.push(watcher)
-  }
-}
-for (const watcher of watchers) watcher.start()
-report({ kind: 'ready', milliseconds: performance.now() - started })
-parentPort?.on('message', ({ port }: NewReader) => {
-  readers.push(port)
-  port.postMessage({ generation, arena: arena.buffer })
+  readers.push(request.port)
+  request.port.postMessage({ generation, arena: arena.buffer })
 })
-
-function callbacks(source: () => ZoneSource) {
-  return {
-    signal: lifetime,
-    onZone: (origin: string, file: string) => catalog.offer(source(), origin, file),
-    onGone: (origin: string) => catalog.withdraw(source(), origin),
-    onUnreadable: (origin: string | undefined, path: string) => {
-      if (origin === undefined) report({ kind: 'unreadable', path })
-      else catalog.miss(source(), origin, path)
-    },
-    onProblem: (message: string) => report({ kind: 'problem', message }),
-  }
-}
-
-function sourceOf(
-  space: number,
-  plugin: string,
-  fallthrough: readonly string[],
-  watcher: Pick<ZoneSource, 'watchAlso'>,
-): ZoneSource {
-  const source: ZoneSource = {
-    space,
-    plugin,
-    fallthrough: fallthrough.length > 0,
-    watchAlso: (origin, files) => watcher.watchAlso(origin, files),
-  }
-  catalog.add(source)
-  return source
-}
+await Promise.all(Array.from(spaces.values(), (space) => space.start()))
+catalog.tellChanged()
+report({ kind: 'ready', milliseconds: performance.now() - started })

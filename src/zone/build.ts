@@ -1,29 +1,25 @@
-// The records of one zone while it is read: names interned once, records in plain columns, chained per name in file
+// The records of one zone: names interned once, records in plain columns in file order, chained per name in the same
 // order. Nothing here is an object per record, so a million of them cost tens of megabytes and no garbage.
-// check.ts says whether they make a zone; compile.ts writes them into the arena.
+// check.ts says whether they make a zone; compile.ts writes them into the arena; replace-records.ts edits them.
 
 import { compareNames } from '../dns/name.ts'
 import { canonicalRdata } from '../dns/rdata/rdata.ts'
 import { TYPE } from '../dns/types.ts'
-import { hashName, LOWER, spread } from './hash.ts'
+import { APEX, type Column, grow, NameTable } from './name-table.ts'
 
-/** The origin is always the first name. */
-export const APEX = 0
+export { APEX } from './name-table.ts'
 
-export class ZoneBuilder {
+export interface BuilderMark {
+  readonly names: number
+  readonly rdataTop: number
+}
+
+export class ZoneBuilder extends NameTable {
   readonly origin: Uint8Array
   recordCount = 0
-  nameCount = 0
-
-  // One row per name. Names keep the letter case of their first appearance.
-  nameBytes: Uint8Array<ArrayBuffer> = new Uint8Array(4096)
-  nameOffset: Int32Array<ArrayBuffer> = new Int32Array(64)
-  nameLength: Uint8Array<ArrayBuffer> = new Uint8Array(64)
-  nameHash: Int32Array<ArrayBuffer> = new Int32Array(64)
-  firstRecord: Int32Array<ArrayBuffer> = new Int32Array(64)
-  lastRecord: Int32Array<ArrayBuffer> = new Int32Array(64)
 
   // One row per record.
+  recordName: Int32Array<ArrayBuffer> = new Int32Array(64)
   recordType: Uint16Array<ArrayBuffer> = new Uint16Array(64)
   recordTtl: Uint32Array<ArrayBuffer> = new Uint32Array(64)
   recordLine: Uint32Array<ArrayBuffer> = new Uint32Array(64)
@@ -34,15 +30,12 @@ export class ZoneBuilder {
 
   /** Where the records came from: each file with the number of its first record, in order. */
   readonly #files: { readonly file: string; readonly first: number }[] = []
-  #nameTop = 0
   #rdataTop = 0
-  /** Open addressing: name + 1, 0 = free. */
-  #table = new Int32Array(256)
   #lastName = APEX
 
   constructor(origin: Uint8Array) {
+    super(origin)
     this.origin = origin
-    this.internName(origin, 0, origin.length)
   }
 
   record(
@@ -59,14 +52,15 @@ export class ZoneBuilder {
     this.#lastName = name
     const record = this.recordCount++
     if (record === this.recordType.length) this.#growRecords()
-    if (this.#rdataTop + rdataLength > this.rdataBytes.length) this.#growRdata(rdataLength)
+    this.recordName[record] = name
     this.recordType[record] = type
     this.recordTtl[record] = ttl
     this.recordLine[record] = line
+    if (this.#rdataTop + rdataLength > this.rdataBytes.length) this.#growRdata(rdataLength)
     this.rdataOffset[record] = this.#rdataTop
-    this.rdataLength[record] = rdataLength
     for (let i = 0; i < rdataLength; i++) this.rdataBytes[this.#rdataTop + i] = rdata[i]
     this.#rdataTop += rdataLength
+    this.rdataLength[record] = rdataLength
     this.nextRecord[record] = -1
     if (this.firstRecord[name] < 0) this.firstRecord[name] = record
     else this.nextRecord[this.lastRecord[name]] = record
@@ -82,28 +76,60 @@ export class ZoneBuilder {
     return this.#files.findLast(({ first }) => first <= record)?.file
   }
 
-  /** The number of the name in bytes[start, end), which is added when it is new. */
-  internName(bytes: Uint8Array, start: number, end: number): number {
-    const hash = hashName(bytes, start, end)
-    const slot = this.#slotOf(bytes, start, end, hash)
-    const entry = this.#table[slot]
-    return entry === 0 ? this.#addName(bytes, start, end, hash, slot) : entry - 1
+  /** Keeps rdata for a record that is yet to come; returns where. */
+  addRdata(rdata: Uint8Array, length: number): number {
+    const at = this.#rdataTop
+    if (at + length > this.rdataBytes.length) this.#growRdata(length)
+    this.rdataBytes.set(rdata.subarray(0, length), at)
+    this.#rdataTop = at + length
+    return at
   }
 
-  /** The number of a name, or -1. */
-  findName(bytes: Uint8Array, start: number, end: number): number {
-    return this.#table[this.#slotOf(bytes, start, end, hashName(bytes, start, end))] - 1
+  /** What `rewind` goes back to: the names and the rdata there are. */
+  mark(): BuilderMark {
+    return { names: this.nameCount, rdataTop: this.#rdataTop }
   }
 
-  /** The slot of a name, or the free one where it belongs. */
-  #slotOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
-    const mask = this.#table.length - 1
-    let slot = spread(hash, mask)
-    for (let entry = this.#table[slot]; entry !== 0; entry = this.#table[slot]) {
-      if (this.nameHash[entry - 1] === hash && this.#equals(entry - 1, bytes, start, end)) return slot
-      slot = (slot + 1) & mask
+  /** Forgets the names and the rdata that came after the mark; no record may use them. */
+  rewind(mark: BuilderMark): void {
+    this.forgetNames(mark.names)
+    this.#rdataTop = mark.rdataTop
+    this.#lastName = APEX
+  }
+
+  /** Takes out the rdata that no record uses any more. */
+  packRdata(): void {
+    const { recordCount, rdataOffset, rdataLength, rdataBytes } = this
+    let bytes = 0
+    for (let r = 0; r < recordCount; r++) bytes += rdataLength[r]
+    const packed = new Uint8Array(bytes + (bytes >> 1))
+    let top = 0
+    for (let r = 0; r < recordCount; r++) {
+      const from = rdataOffset[r]
+      const length = rdataLength[r]
+      for (let i = 0; i < length; i++) packed[top + i] = rdataBytes[from + i]
+      rdataOffset[r] = top
+      top += length
     }
-    return slot
+    this.rdataBytes = packed
+    this.#rdataTop = top
+  }
+
+  override dropEmptyNames(): Int32Array {
+    const numbers = super.dropEmptyNames()
+    for (let r = 0; r < this.recordCount; r++) this.recordName[r] = numbers[this.recordName[r]]
+    this.#lastName = APEX
+    return numbers
+  }
+
+  /** Makes room for so many records. */
+  reserveRecords(count: number): void {
+    while (this.recordType.length < count) this.#growRecords()
+  }
+
+  /** Memory held. */
+  get bytes(): number {
+    return this.#columns().reduce((sum, column) => sum + column.byteLength, 0)
   }
 
   /** Gives the memory back at once, without waiting for the garbage collector. The builder is of no use afterwards. */
@@ -111,22 +137,14 @@ export class ZoneBuilder {
     for (const column of this.#columns()) column.buffer.transfer(0)
   }
 
-  #columns(): Column[] {
-    const names = [this.nameBytes, this.nameOffset, this.nameLength, this.nameHash, this.firstRecord, this.lastRecord]
-    const records = [
-      this.recordType,
-      this.recordTtl,
-      this.recordLine,
-      this.rdataOffset,
-      this.rdataLength,
-      this.nextRecord,
-    ]
-    return [...names, ...records, this.rdataBytes, this.#table]
+  /** The columns with one row per record. */
+  recordColumns(): Column[] {
+    const { recordName, recordType, recordTtl, recordLine, rdataOffset, rdataLength, nextRecord } = this
+    return [recordName, recordType, recordTtl, recordLine, rdataOffset, rdataLength, nextRecord]
   }
 
-  name(name: number): Uint8Array {
-    const offset = this.nameOffset[name]
-    return this.nameBytes.subarray(offset, offset + this.nameLength[name])
+  #columns(): Column[] {
+    return [...this.nameColumns(), ...this.recordColumns(), this.rdataBytes]
   }
 
   rdata(record: number): Uint8Array {
@@ -186,60 +204,12 @@ export class ZoneBuilder {
   }
 
   #isLastName(owner: Uint8Array, length: number): boolean {
-    return this.nameLength[this.#lastName] === length && this.#equals(this.#lastName, owner, 0, length)
-  }
-
-  #equals(name: number, bytes: Uint8Array, start: number, end: number): boolean {
-    if (this.nameLength[name] !== end - start) return false
-    const offset = this.nameOffset[name] - start
-    for (let i = start; i < end; i++) if (LOWER[bytes[i]] !== LOWER[this.nameBytes[offset + i]]) return false
-    return true
-  }
-
-  #addName(bytes: Uint8Array, start: number, end: number, hash: number, slot: number): number {
-    const name = this.nameCount++
-    if (name === this.nameOffset.length) this.#growNames()
-    const length = end - start
-    if (this.#nameTop + length > this.nameBytes.length) {
-      // An ancestor is interned from our own buffer, which is about to move.
-      const own = bytes === this.nameBytes
-      this.nameBytes = new Uint8Array(grow(this.nameBytes, this.nameBytes.length * 2))
-      if (own) bytes = this.nameBytes
-    }
-    for (let i = 0; i < length; i++) this.nameBytes[this.#nameTop + i] = bytes[start + i]
-    this.nameOffset[name] = this.#nameTop
-    this.nameLength[name] = length
-    this.nameHash[name] = hash
-    this.firstRecord[name] = -1
-    this.lastRecord[name] = -1
-    this.#nameTop += length
-    this.#table[slot] = name + 1
-    if (this.nameCount * 3 > this.#table.length * 2) this.#growTable()
-    return name
-  }
-
-  #growTable(): void {
-    const table = new Int32Array(this.#table.length * 4)
-    const mask = table.length - 1
-    for (let name = 0; name < this.nameCount; name++) {
-      let slot = spread(this.nameHash[name], mask)
-      while (table[slot] !== 0) slot = (slot + 1) & mask
-      table[slot] = name + 1
-    }
-    this.#table = table
-  }
-
-  #growNames(): void {
-    const size = this.nameOffset.length * 2
-    this.nameOffset = new Int32Array(grow(this.nameOffset, size))
-    this.nameLength = new Uint8Array(grow(this.nameLength, size))
-    this.nameHash = new Int32Array(grow(this.nameHash, size))
-    this.firstRecord = new Int32Array(grow(this.firstRecord, size))
-    this.lastRecord = new Int32Array(grow(this.lastRecord, size))
+    return this.nameLength[this.#lastName] === length && this.isName(this.#lastName, owner, 0, length)
   }
 
   #growRecords(): void {
     const size = this.recordType.length * 2
+    this.recordName = new Int32Array(grow(this.recordName, size))
     this.recordType = new Uint16Array(grow(this.recordType, size))
     this.recordTtl = new Uint32Array(grow(this.recordTtl, size))
     this.recordLine = new Uint32Array(grow(this.recordLine, size))
@@ -252,11 +222,4 @@ export class ZoneBuilder {
     const size = Math.max(this.rdataBytes.length * 2, this.#rdataTop + more)
     this.rdataBytes = new Uint8Array(grow(this.rdataBytes, size))
   }
-}
-
-type Column = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Int32Array<ArrayBuffer>
-
-/** The column's memory with room for `length` elements. The old view is dead: nothing is copied where the system can remap. */
-function grow(column: Column, length: number): ArrayBuffer {
-  return column.buffer.transfer(length * column.BYTES_PER_ELEMENT)
 }

@@ -17,9 +17,9 @@ export function checkNsec3(zone: ZoneBuilder, error: Report): void {
   if (parameters >= 0) checkParameters(zone, parameters, error)
   if (!zone.recordType.subarray(0, zone.recordCount).includes(TYPE.NSEC3)) return
   const origin = formatName(zone.origin)
-  for (let name = 0; name < zone.nameCount; name++) {
-    const record = zone.firstRecord[name] < 0 ? -1 : zone.findRecord(name, TYPE.NSEC3)
-    if (record < 0) continue
+  for (let record = 0; record < zone.recordCount; record++) {
+    const name = zone.recordName[record]
+    if (zone.recordType[record] !== TYPE.NSEC3 || zone.findRecord(name, TYPE.NSEC3) !== record) continue
     if (parameters < 0) return error(record, `NSEC3 records, but no NSEC3PARAM at ${origin}; they cannot be served`)
     if (!isHashedName(zone, name))
       error(

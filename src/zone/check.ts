@@ -1,7 +1,7 @@
 // Whether a set of records is a zone: the rules of RFC 1034, 1035, 2181, 6672 that hold between records. What is
 // wrong inside one record the zone-file reader has already said. Errors refuse the zone, warnings do not.
 
-import { formatName, isSubdomain } from '../dns/name.ts'
+import { formatName } from '../dns/name.ts'
 import { TYPE, typeName } from '../dns/types.ts'
 import { APEX } from './build.ts'
 import type { ZoneBuilder } from './build.ts'
@@ -27,50 +27,42 @@ const BESIDE_CNAME: ReadonlySet<number> = new Set([TYPE.RRSIG, TYPE.NSEC, TYPE.N
 const SINGLETONS: ReadonlySet<number> = new Set([TYPE.CNAME, TYPE.DNAME])
 const LONGEST_SET_BYTES = 65_000
 const RECORD_OVERHEAD = 12
-
-/** Where a host name that should have an address sits in the rdata. */
-const HOST_AT: ReadonlyMap<number, number> = new Map([
-  [TYPE.NS, 0],
-  [TYPE.MX, 2],
-  [TYPE.SRV, 6],
-])
-
-export function checkZone(zone: ZoneBuilder, options: CheckOptions = {}): ZoneFinding[] {
-  const findings: ZoneFinding[] = []
-  const report = (severity: ZoneFinding['severity']) => (record: number, message: string) => {
-    const at =
-      record === NOWHERE ? { file: undefined, line: 0 } : { file: zone.fileOf(record), line: zone.recordLine[record] }
-    findings.push({ severity, ...at, message })
-  }
-  const error = report('error')
-  const warning = report('warning')
-
-  checkApex(zone, options, error, warning)
-  const origin = zone.name(APEX)
-  const delegated = new Set<number>()
-  for (let name = 0; name < zone.nameCount; name++) {
-    const first = zone.firstRecord[name]
-    if (first < 0 || !checkOwner(zone, name, origin, error)) continue
-    if (zone.rdataLength[first] > LONGEST_SET_BYTES)
-      error(
-        first,
-        `${typeName(zone.recordType[first])} at ${formatName(zone.name(name))} does not fit into a DNS message`,
-      )
-    // Most names own one record: nothing can clash.
-    if (zone.nextRecord[first] >= 0 || zone.recordType[first] === TYPE.NS) checkSets(zone, name, error, warning)
-    if (name !== APEX && zone.findRecord(name, TYPE.NS) >= 0) delegated.add(name)
-    checkHosts(zone, name, origin, warning)
-  }
-  checkNsec3(zone, error)
-  if (zone.recordCount > 0) checkOcclusion(zone, delegated, warning)
-  return findings
-}
+/** Longer chains are looked at with tables. */
+const FEW_RECORDS = 8
 
 /** `record` is the one concerned, or NOWHERE. */
 export type Report = (record: number, message: string) => void
 
 /** The finding is about something that is missing. */
 const NOWHERE = -1
+
+/** Findings are in the order of the records they concern, whatever the order of names. */
+export function checkZone(zone: ZoneBuilder, options: CheckOptions = {}): ZoneFinding[] {
+  const found: { readonly record: number; readonly severity: ZoneFinding['severity']; readonly message: string }[] = []
+  const error: Report = (record, message) => found.push({ record, severity: 'error', message })
+  const warning: Report = (record, message) => found.push({ record, severity: 'warning', message })
+
+  checkApex(zone, options, error, warning)
+  for (let name = 0; name < zone.nameCount; name++) {
+    const first = zone.firstRecord[name]
+    if (first < 0 || !checkOwner(zone, name, error)) continue
+    if (zone.rdataLength[first] > LONGEST_SET_BYTES)
+      error(
+        first,
+        `${typeName(zone.recordType[first])} at ${formatName(zone.name(name))} does not fit into a DNS message`,
+      )
+    if (mayClash(zone, name)) checkSets(zone, name, error, warning)
+    for (let r = first; r >= 0; r = zone.nextRecord[r]) checkHost(zone, name, r, warning)
+  }
+  checkNsec3(zone, error)
+  checkOcclusion(zone, warning)
+  found.sort((a, b) => a.record - b.record)
+  return found.map(({ record, severity, message }) => {
+    const at =
+      record === NOWHERE ? { file: undefined, line: 0 } : { file: zone.fileOf(record), line: zone.recordLine[record] }
+    return { severity, ...at, message }
+  })
+}
 
 function checkApex(zone: ZoneBuilder, options: CheckOptions, error: Report, warning: Report): void {
   const origin = formatName(zone.origin)
@@ -92,26 +84,43 @@ function checkApex(zone: ZoneBuilder, options: CheckOptions, error: Report, warn
 }
 
 /** SOA only at the apex; nothing outside the origin (the reader refuses that too, but other sources come straight here). */
-function checkOwner(zone: ZoneBuilder, name: number, origin: Uint8Array, error: Report): boolean {
+function checkOwner(zone: ZoneBuilder, name: number, error: Report): boolean {
   if (name === APEX) return true
-  if (!endsWith(zone, name, origin) && !isSubdomain(zone.name(name), origin)) {
-    error(zone.firstRecord[name], `${formatName(zone.name(name))} is outside the zone ${formatName(origin)}`)
+  const offset = zone.nameOffset[name]
+  if (!isInZone(zone, zone.nameBytes, offset, offset + zone.nameLength[name])) {
+    error(zone.firstRecord[name], `${formatName(zone.name(name))} is outside the zone ${formatName(zone.origin)}`)
     return false
   }
   for (let r = zone.firstRecord[name]; r >= 0; r = zone.nextRecord[r])
     if (zone.recordType[r] === TYPE.SOA)
-      error(r, `SOA at ${formatName(zone.name(name))}; only the apex ${formatName(origin)} may have one`)
+      error(r, `SOA at ${formatName(zone.name(name))}; only the apex ${formatName(zone.origin)} may have one`)
   return true
 }
 
-/** Cheap form of isSubdomain for the usual case: same letter case, and the byte before is where a label ends. */
-function endsWith(zone: ZoneBuilder, name: number, origin: Uint8Array): boolean {
-  const length = zone.nameLength[name]
-  const start = zone.nameOffset[name]
-  const first = zone.nameBytes[start] + 1
-  if (first + origin.length !== length) return false
-  for (let i = 0; i < origin.length; i++) if (zone.nameBytes[start + first + i] !== origin[i]) return false
-  return true
+/** Whether the name in bytes[start, end) is the origin or below it. */
+function isInZone(zone: ZoneBuilder, bytes: Uint8Array, start: number, end: number): boolean {
+  let at = start
+  while (end - at > zone.origin.length) at += bytes[at] + 1
+  return zone.isName(APEX, bytes, at, end)
+}
+
+/** A cheap look at a name's records: false when nothing can be wrong with their sets. */
+function mayClash(zone: ZoneBuilder, name: number): boolean {
+  const { firstRecord, nextRecord, recordType, recordTtl, rdataLength } = zone
+  let count = 0
+  let bytes = 0
+  for (let r = firstRecord[name]; r >= 0; r = nextRecord[r]) {
+    const type = recordType[r]
+    if (type === TYPE.NS ? isWildcard(zone, name) : type === TYPE.CNAME && count > 0) return true
+    bytes += rdataLength[r] + RECORD_OVERHEAD
+    if (++count > FEW_RECORDS || (count > 1 && bytes > LONGEST_SET_BYTES)) return true
+    for (let q = firstRecord[name]; q !== r; q = nextRecord[q]) {
+      if (recordType[q] === TYPE.CNAME) return true
+      if (recordType[q] !== type) continue
+      if (recordTtl[q] !== recordTtl[r] || type === TYPE.SOA || SINGLETONS.has(type)) return true
+    }
+  }
+  return false
 }
 
 function checkSets(zone: ZoneBuilder, name: number, error: Report, warning: Report): void {
@@ -165,25 +174,25 @@ function isWildcard(zone: ZoneBuilder, name: number): boolean {
 }
 
 /** In-zone hosts that NS, MX and SRV point at should exist and have addresses. */
-function checkHosts(zone: ZoneBuilder, name: number, origin: Uint8Array, warning: Report): void {
-  for (let r = zone.firstRecord[name]; r >= 0; r = zone.nextRecord[r]) {
-    const at = HOST_AT.get(zone.recordType[r])
-    if (at === undefined) continue
-    const host = zone.rdata(r).subarray(at)
-    if (host.length < 2 || !isSubdomain(host, origin)) continue
-    const type = typeName(zone.recordType[r])
-    const found = zone.findName(host, 0, host.length)
-    if (found >= 0 && zone.findRecord(found, TYPE.CNAME) >= 0) {
-      warning(
-        r,
-        `${type} of ${formatName(zone.name(name))} points at ${formatName(host)}, which is a CNAME (RFC 2181 section 10.3)`,
-      )
-    } else if (zone.recordType[r] === TYPE.NS && !hasAddress(zone, found) && !belowOtherCut(zone, host, name)) {
-      warning(
-        r,
-        `NS of ${formatName(zone.name(name))} points at ${formatName(host)}, which has no A or AAAA record in the zone`,
-      )
-    }
+function checkHost(zone: ZoneBuilder, name: number, record: number, warning: Report): void {
+  const type = zone.recordType[record]
+  if (type !== TYPE.NS && type !== TYPE.MX && type !== TYPE.SRV) return
+  const { rdataBytes } = zone
+  const start = zone.rdataOffset[record] + (type === TYPE.NS ? 0 : type === TYPE.MX ? 2 : 6)
+  const end = zone.rdataOffset[record] + zone.rdataLength[record]
+  if (end - start < 2 || !isInZone(zone, rdataBytes, start, end)) return
+  const host = () => formatName(rdataBytes.subarray(start, end))
+  const found = zone.findName(rdataBytes, start, end)
+  if (found >= 0 && zone.findRecord(found, TYPE.CNAME) >= 0) {
+    warning(
+      record,
+      `${typeName(type)} of ${formatName(zone.name(name))} points at ${host()}, which is a CNAME (RFC 2181 section 10.3)`,
+    )
+  } else if (type === TYPE.NS && !hasAddress(zone, found) && !belowOtherCut(zone, start, end, name)) {
+    warning(
+      record,
+      `NS of ${formatName(zone.name(name))} points at ${host()}, which has no A or AAAA record in the zone`,
+    )
   }
 }
 
@@ -192,22 +201,22 @@ function hasAddress(zone: ZoneBuilder, name: number): boolean {
 }
 
 /** A host below another delegation has its address there. */
-function belowOtherCut(zone: ZoneBuilder, host: Uint8Array, cut: number): boolean {
-  for (let at = 0; host[at] !== 0; at += host[at] + 1) {
-    const ancestor = zone.findName(host, at, host.length)
+function belowOtherCut(zone: ZoneBuilder, start: number, end: number, cut: number): boolean {
+  const { rdataBytes } = zone
+  for (let at = start; rdataBytes[at] !== 0; at += rdataBytes[at] + 1) {
+    const ancestor = zone.findName(rdataBytes, at, end)
     if (ancestor > APEX && ancestor !== cut && zone.findRecord(ancestor, TYPE.NS) >= 0) return true
   }
   return false
 }
 
 /** Data below a DNAME can never be reached (RFC 6672 section 2.4). */
-function checkOcclusion(zone: ZoneBuilder, delegated: ReadonlySet<number>, warning: Report): void {
-  const dnames: number[] = []
-  for (let r = 0; r < zone.recordCount; r++) if (zone.recordType[r] === TYPE.DNAME) dnames.push(r)
-  if (dnames.length === 0) return
+function checkOcclusion(zone: ZoneBuilder, warning: Report): void {
+  if (!zone.recordType.subarray(0, zone.recordCount).includes(TYPE.DNAME)) return
   const owners = new Set<number>()
   for (let name = 0; name < zone.nameCount; name++)
-    if (!delegated.has(name) && zone.firstRecord[name] >= 0 && zone.findRecord(name, TYPE.DNAME) >= 0) owners.add(name)
+    if (zone.findRecord(name, TYPE.DNAME) >= 0 && !(name !== APEX && zone.findRecord(name, TYPE.NS) >= 0))
+      owners.add(name)
   for (let name = 0; name < zone.nameCount; name++) {
     const wire = zone.name(name)
     if (zone.firstRecord[name] < 0 || wire.length === 1) continue

@@ -12,8 +12,9 @@ import { APEX } from './build.ts'
 import type { CompiledZone } from './compile.ts'
 import type { ZoneEdits } from './edits.ts'
 import type { Control } from './epoch.ts'
-import { hashName, LOWER, spread } from './hash.ts'
-import { align4, HEADER, NODE, REMOVED, SETS, SETS_FLAG, TABLE, ZONE, ZONE_FLAG } from './layout.ts'
+import { hashName, LOWER } from './hash.ts'
+import { align4, HEADER, NODE, SETS, SETS_FLAG, ZONE, ZONE_FLAG } from './layout.ts'
+import { NodeTable } from './node-table.ts'
 import type { Memory } from './rrset.ts'
 import { mostBytes, relocateSets, relocateSignatures, SetsWriter, SIGNED } from './sets.ts'
 
@@ -61,11 +62,7 @@ export function retireBlocks(arena: Arena, blocks: Blocks, { zone, bytes }: Comp
   const { words } = arena
   const isBlock = (offset: number) => offset !== 0 && (offset < zone || offset >= zone + bytes)
   const table = words[(zone >> 2) + ZONE.table]
-  if (table === 0) return
-  const mask = words[(table >> 2) + TABLE.mask]
-  for (let slot = 0; slot <= mask; slot++) {
-    const node = words[(table >> 2) + TABLE.slots + slot * 2 + 1]
-    if (node === 0 || node === REMOVED) continue
+  for (const node of new NodeTable(arena, zone).nodes()) {
     const sets = words[(node >> 2) + NODE.sets]
     if (isBlock(sets)) blocks.retire(sets, epoch)
     if (isBlock(node)) blocks.retire(node, epoch)
@@ -81,6 +78,7 @@ class Patch {
   readonly #control: Control
   readonly #compiled: CompiledZone
   readonly #edits: ZoneEdits
+  readonly #table: NodeTable
   /** By lower-case name, as far as this change needs them. */
   readonly #fresh = new Map<string, FreshNode>()
   readonly #taken: number[] = []
@@ -95,6 +93,7 @@ class Patch {
     this.#control = control
     this.#compiled = compiled
     this.#edits = edits
+    this.#table = new NodeTable(arena, compiled.zone)
     this.#scratch = newScratch(FIRST_SCRATCH_BYTES)
     this.#writer = new SetsWriter(edits.builder, this.#scratch, edits.expires)
   }
@@ -102,7 +101,8 @@ class Patch {
   apply(): void {
     try {
       const change = this.#prepare()
-      this.#makeRoom(this.#fresh.size)
+      const table = this.#table.enlarged(this.#fresh.size, (bytes) => this.#take(bytes))
+      if (table !== 0) this.#replace((this.#compiled.zone >> 2) + ZONE.table, table)
       this.#switch(change)
     } catch (thrown) {
       for (const block of this.#taken) this.#blocks.give(block)
@@ -122,7 +122,7 @@ class Patch {
       const wire = builder.name(name)
       const written = this.#writeSets(name)
       flags |= written.flags
-      let node = this.#find(wire, builder.nameHash[name])
+      let node = this.#table.find(wire, builder.nameHash[name])
       if (node === 0) {
         if (written.sets === 0) continue
         node = this.#freshNode(wire, 0, edits.makesWildcard(name))
@@ -161,13 +161,7 @@ class Patch {
     const parent = words[(node >> 2) + NODE.parent]
     words[(parent >> 2) + NODE.children]++
     if (wildcard) words[(parent >> 2) + NODE.wildcard] = node
-    const table = words[(this.#compiled.zone >> 2) + ZONE.table] >> 2
-    const mask = words[table + TABLE.mask]
-    let slot = spread(hash, mask)
-    while (words[table + TABLE.slots + slot * 2 + 1] > 0) slot = (slot + 1) & mask
-    if (words[table + TABLE.slots + slot * 2 + 1] === 0) words[table + TABLE.used]++
-    words[table + TABLE.slots + slot * 2] = hash
-    Atomics.store(words, table + TABLE.slots + slot * 2 + 1, node)
+    this.#table.add(node, hash)
   }
 
   /** Takes a node without sets and children away, and its ancestors that were only there for it. */
@@ -179,22 +173,13 @@ class Patch {
       if (words[at + NODE.sets] !== 0 || words[at + NODE.children] !== 0 || this.#pruned.has(node)) return
       this.#pruned.add(node)
       const name = node + NODE.name * 4
-      this.#unlink(node, hashName(bytes, name, name + words[at + NODE.nameLength]))
+      this.#table.remove(node, hashName(bytes, name, name + words[at + NODE.nameLength]))
       const parent = words[at + NODE.parent]
       words[(parent >> 2) + NODE.children]--
       if (words[(parent >> 2) + NODE.wildcard] === node) words[(parent >> 2) + NODE.wildcard] = 0
       if (this.#isBlock(node)) this.#replaced.push(node)
       node = parent
     }
-  }
-
-  #unlink(node: number, hash: number): void {
-    const { words } = this.#arena
-    const table = words[(this.#compiled.zone >> 2) + ZONE.table] >> 2
-    const mask = words[table + TABLE.mask]
-    let slot = spread(hash, mask)
-    while (words[table + TABLE.slots + slot * 2 + 1] !== node) slot = (slot + 1) & mask
-    Atomics.store(words, table + TABLE.slots + slot * 2 + 1, REMOVED)
   }
 
   /** A node for the name from `start` on, with every ancestor that is missing. */
@@ -205,7 +190,7 @@ class Patch {
     const parentStart = start + name[start] + 1
     const parentHash = hashName(name, parentStart, name.length)
     const parent =
-      this.#find(name.subarray(parentStart), parentHash) || this.#freshNode(name, parentStart, makesWildcard)
+      this.#table.find(name.subarray(parentStart), parentHash) || this.#freshNode(name, parentStart, makesWildcard)
     const length = name.length - start
     const node = this.#take(NODE.name * 4 + align4(length))
     const { words, bytes } = this.#arena
@@ -215,21 +200,6 @@ class Patch {
     const wildcard = makesWildcard && name[start] === 1 && name[start + 1] === 0x2a
     this.#fresh.set(key, { node, hash: hashName(name, start, name.length), wildcard })
     return node
-  }
-
-  #find(name: Uint8Array, hash: number): number {
-    const { words, bytes } = this.#arena
-    const table = words[(this.#compiled.zone >> 2) + ZONE.table] >> 2
-    const mask = words[table + TABLE.mask]
-    for (let slot = spread(hash, mask); ; slot = (slot + 1) & mask) {
-      const node = words[table + TABLE.slots + slot * 2 + 1]
-      if (node === 0) return 0
-      if (words[table + TABLE.slots + slot * 2] !== hash || node === REMOVED) continue
-      if (words[(node >> 2) + NODE.nameLength] !== name.length) continue
-      let i = name.length - 1
-      while (i >= 0 && bytes[node + NODE.name * 4 + i] === LOWER[name[i]]) i--
-      if (i < 0) return node
-    }
   }
 
   #writeSets(name: number): { sets: number; flags: number } {
@@ -278,34 +248,6 @@ class Patch {
     const { bytes } = this.#scratch
     this.#arena.bytes.set(bytes.subarray(0, length), to)
     bytes.fill(0, 0, length)
-  }
-
-  /** Keeps a third of the table free. The larger one holds the same, so it may take the old one's place at any time. */
-  #makeRoom(more: number): void {
-    const zone = this.#compiled.zone >> 2
-    const old = this.#arena.words[zone + ZONE.table]
-    const slots = this.#arena.words[(old >> 2) + TABLE.mask] + 1
-    const used = this.#arena.words[(old >> 2) + TABLE.used]
-    if ((used + more) * 3 <= slots * 2) return
-    let live = more
-    for (let i = 0; i < slots; i++) if (this.#arena.words[(old >> 2) + TABLE.slots + i * 2 + 1] > 0) live++
-    let room = 8
-    while (room < live * 2) room *= 2
-    const table = this.#take((TABLE.slots + room * 2) * 4)
-    const { words } = this.#arena
-    const to = table >> 2
-    words[to + TABLE.mask] = room - 1
-    words[to + TABLE.used] = live - more
-    for (let i = 0; i < slots; i++) {
-      const node = words[(old >> 2) + TABLE.slots + i * 2 + 1]
-      if (node <= 0) continue
-      const hash = words[(old >> 2) + TABLE.slots + i * 2]
-      let slot = spread(hash, room - 1)
-      while (words[to + TABLE.slots + slot * 2 + 1] !== 0) slot = (slot + 1) & (room - 1)
-      words[to + TABLE.slots + slot * 2] = hash
-      words[to + TABLE.slots + slot * 2 + 1] = node
-    }
-    this.#replace(zone + ZONE.table, table)
   }
 
   #isBlock(offset: number): boolean {

@@ -38,23 +38,38 @@ export interface ParseOptions {
   readonly origin: Uint8Array
   /** Opens the file `path` named by an $INCLUDE in `from`; without it $INCLUDE is refused. */
   readonly openInclude?: (path: string, from: string) => ByteSource
-  /** Parsing stops after so many errors; as many warnings are kept. */
+  /** Parsing stops after so many errors; as many warnings are kept. MAX_PROBLEMS unless given. */
   readonly maxProblems?: number
 }
 
-const DEFAULT_MAX_PROBLEMS = 20
+export const MAX_PROBLEMS = 20
 const MAX_INCLUDE_DEPTH = 10
 const MAX_TTL = 0x7fffffff
-const UNKNOWN = -1
+/** Before there was a TTL. */
+export const UNKNOWN_TTL = -1
+/** The length of an owner that was refused (and reported once). */
+const REFUSED = -1
+
+/** What the format remembers from one entry to the next. */
+export interface ReaderState {
+  readonly origin: Uint8Array
+  /** The current owner; empty when there is none yet. */
+  readonly owner: Uint8Array
+  /** $TTL, and the last TTL written in a record; UNKNOWN_TTL before there was one. */
+  readonly defaultTtl: number
+  readonly lastTtl: number
+  readonly warnedOfLastTtl: boolean
+}
 
 /** Never throws on bad input; what the sink throws passes through. */
 export function parseZoneFile(source: ByteSource, options: ParseOptions, sink: RecordSink): ZoneFileProblem[] {
-  const problems = new Problems(options.maxProblems ?? DEFAULT_MAX_PROBLEMS)
+  const problems = new Problems(options.maxProblems ?? MAX_PROBLEMS)
   new ZoneFileReader(options, sink, problems).readFile(source, source.file ?? options.file)
   return problems.list
 }
 
-class ZoneFileReader {
+/** Reads a file, or single entries of one from any place where the state is known. */
+export class ZoneFileReader {
   readonly #problems: Problems
   readonly #options: ParseOptions
   readonly #sink: RecordSink
@@ -64,12 +79,12 @@ class ZoneFileReader {
 
   #origin: Uint8Array
   #originInZone = true
-  /** The current owner; a length of 0 is none yet, UNKNOWN one that was refused (and reported once). */
+  /** The current owner; a length of 0 is none yet. */
   #owner = new Uint8Array(256)
   #ownerLength = 0
   /** $TTL, and the last TTL written in a record. */
-  #defaultTtl = UNKNOWN
-  #lastTtl = UNKNOWN
+  #defaultTtl = UNKNOWN_TTL
+  #lastTtl = UNKNOWN_TTL
   #warnedOfLastTtl = false
 
   constructor(options: ParseOptions, sink: RecordSink, problems: Problems) {
@@ -84,30 +99,67 @@ class ZoneFileReader {
     const { tokens } = window
     this.#files.push(file)
     this.#sink.file?.(file)
-    while (!this.#problems.full && window.next()) {
-      if (tokens.fault !== '') {
-        this.#problems.add('error', file, tokens, tokens.faultAt, '', tokens.fault)
-        continue
-      }
-      if (tokens.count === 0) continue
-      tokens.origin = this.#origin
-      try {
-        if (tokens.bytes[tokens.starts[0]] === 0x24 && !tokens.blankStart) this.#readDirective(tokens)
-        else this.#readRecord(tokens, tokens.line)
-      } catch (error) {
-        if (!(error instanceof ExpectedError)) throw error
-        this.#report('error', tokens, error.index, error.message)
-      }
-    }
+    while (!this.#problems.full && window.next()) this.readEntry(tokens)
     this.#files.pop()
     const including = this.#files.at(-1)
     if (including !== undefined) this.#sink.file?.(including)
   }
 
+  readEntry(tokens: Tokens): void {
+    if (tokens.fault !== '') {
+      this.#problems.add('error', this.#file, tokens, tokens.faultAt, '', tokens.fault)
+      return
+    }
+    if (tokens.count === 0) return
+    tokens.origin = this.#origin
+    try {
+      if (tokens.bytes[tokens.starts[0]] === 0x24 && !tokens.blankStart) this.#readDirective(tokens)
+      else this.#readRecord(tokens, tokens.line)
+    } catch (error) {
+      if (!(error instanceof ExpectedError)) throw error
+      this.#report('error', tokens, error.index, error.message)
+    }
+  }
+
+  /** Goes on where the state is this one. */
+  resume(state: ReaderState): void {
+    this.#setOrigin(state.origin)
+    this.#owner.set(state.owner)
+    this.#ownerLength = state.owner.length
+    this.#defaultTtl = state.defaultTtl
+    this.#lastTtl = state.lastTtl
+    this.#warnedOfLastTtl = state.warnedOfLastTtl
+  }
+
+  get origin(): Uint8Array {
+    return this.#origin
+  }
+
+  /** The current owner, valid until the next entry is read. */
+  get owner(): Uint8Array {
+    return this.#owner.subarray(0, this.#ownerLength)
+  }
+
+  get defaultTtl(): number {
+    return this.#defaultTtl
+  }
+
+  get lastTtl(): number {
+    return this.#lastTtl
+  }
+
+  get warnedOfLastTtl(): boolean {
+    return this.#warnedOfLastTtl
+  }
+
+  get #file(): string {
+    return this.#files[this.#files.length - 1] ?? this.#options.file
+  }
+
   #readRecord(tokens: Tokens, line: number): void {
     if (!tokens.blankStart) this.#readOwner(tokens, tokens.next++)
     else if (this.#ownerLength === 0) throw new ExpectedError(0, 'expected an owner name, as there is none before')
-    if (this.#ownerLength === UNKNOWN) return
+    if (this.#ownerLength === REFUSED) return
     const explicitTtl = this.#readTtlAndClass(tokens)
     const typeIndex = tokens.take('a record type')
     const type = typeFromBytes(tokens.bytes, tokens.starts[typeIndex], tokens.ends[typeIndex])
@@ -115,13 +167,13 @@ class ZoneFileReader {
     if (isMetaType(type)) throw new ExpectedError(typeIndex, 'expected a type of data, not a meta type')
     const rdata = this.#rdata
     parseRdata(type, tokens, rdata)
-    const ttl = explicitTtl === UNKNOWN ? this.#impliedTtl(type, tokens, typeIndex) : explicitTtl
+    const ttl = explicitTtl === UNKNOWN_TTL ? this.#impliedTtl(type, tokens, typeIndex) : explicitTtl
     this.#sink.record(this.#owner, this.#ownerLength, type, CLASS.IN, ttl, rdata.bytes, rdata.length, line)
   }
 
   #readOwner(tokens: Tokens, index: number): void {
     const end = tokens.ends[index]
-    this.#ownerLength = UNKNOWN
+    this.#ownerLength = REFUSED
     const length = encodeNameText(tokens.bytes, tokens.starts[index], end, tokens.origin, this.#owner, 0)
     if (length < 0) throw new ExpectedError(index, `expected an owner name: ${nameProblem(length)}`)
     // What does not end in a dot is relative, and below the origin whatever it is.
@@ -132,16 +184,16 @@ class ZoneFileReader {
     this.#ownerLength = length
   }
 
-  /** Both are optional and stand in either order (RFC 1035 5.1). Returns the TTL, or UNKNOWN. */
+  /** Both are optional and stand in either order (RFC 1035 5.1). Returns the TTL, or UNKNOWN_TTL. */
   #readTtlAndClass(tokens: Tokens): number {
-    let ttl = UNKNOWN
+    let ttl = UNKNOWN_TTL
     let sawClass = false
     while (tokens.next < tokens.count) {
       const index = tokens.next
       const start = tokens.starts[index]
       const length = tokens.ends[index] - start
       const first = tokens.bytes[start]
-      if (first >= 0x30 && first <= 0x39 && ttl === UNKNOWN) {
+      if (first >= 0x30 && first <= 0x39 && ttl === UNKNOWN_TTL) {
         ttl = this.#lastTtl = this.#readTtl(tokens, index)
       } else if (!sawClass && length === 2 && (first & 0xdf) === 0x49 && (tokens.bytes[start + 1] & 0xdf) === 0x4e) {
         sawClass = true
@@ -172,8 +224,8 @@ class ZoneFileReader {
 
   /** RFC 2308 4: $TTL; before there was one, the last TTL written (RFC 1035); before that, the SOA's minimum. */
   #impliedTtl(type: number, tokens: Tokens, typeIndex: number): number {
-    if (this.#defaultTtl !== UNKNOWN) return this.#defaultTtl
-    if (this.#lastTtl !== UNKNOWN) {
+    if (this.#defaultTtl !== UNKNOWN_TTL) return this.#defaultTtl
+    if (this.#lastTtl !== UNKNOWN_TTL) {
       if (!this.#warnedOfLastTtl) {
         this.#report('warning', tokens, typeIndex, 'expected a TTL or $TTL; the last TTL is used (RFC 1035)')
       }
@@ -275,7 +327,7 @@ class ZoneFileReader {
   }
 
   #report(severity: 'error' | 'warning', tokens: Tokens, index: number, message: string): void {
-    this.#problems.addToken(severity, this.#files[this.#files.length - 1], tokens, index, message)
+    this.#problems.addToken(severity, this.#file, tokens, index, message)
   }
 }
 

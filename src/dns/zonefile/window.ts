@@ -78,11 +78,9 @@ export class Window {
     this.tokens.bytes = wider
   }
 
-  /** Editors put U+FEFF in front of UTF-8 text; it is no part of the first name. */
   #skipByteOrderMark(): void {
-    const { bytes } = this.tokens
     this.#started = true
-    if (this.#limit >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.#from = 3
+    this.#from = byteOrderMarkLength(this.tokens.bytes, this.#limit)
   }
 
   #giveUp(problem: string): void {
@@ -95,4 +93,9 @@ export class Window {
     this.#from = this.#limit
     this.#atEnd = true
   }
+}
+
+/** Editors put U+FEFF in front of UTF-8 text; it is no part of the first name. */
+export function byteOrderMarkLength(bytes: Uint8Array, limit: number): number {
+  return limit >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
 }

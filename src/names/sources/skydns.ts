@@ -1,0 +1,106 @@
+// SkyDNS records in etcd, as ExternalDNS and its like write them: keys to a tree, the tree's names to parts of zones.
+
+import type { SearchResult } from '../skydns/search.ts'
+import { SkydnsTree } from '../skydns/tree.ts'
+import type { SkydnsTreeOptions } from '../skydns/tree.ts'
+import type { ZonePart } from '../part.ts'
+import type { EtcdFollower, SourceChange } from './etcd-source.ts'
+import type { Leases } from './leases.ts'
+
+export interface SkydnsOptions extends SkydnsTreeOptions {
+  readonly partOf: (origin: string, tree: SkydnsTree) => ZonePart
+  readonly onProblem: (message: string) => void
+}
+
+interface LeasedKey {
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+}
+
+export class Skydns implements EtcdFollower {
+  readonly #options: SkydnsOptions
+  readonly #tree: SkydnsTree
+  readonly #parts: ReadonlyMap<string, ZonePart>
+  /** Keys by lease, and leases by key: their TTL changes when the lease is renewed. */
+  readonly #byLease = new Map<bigint, Map<string, LeasedKey>>()
+  readonly #leaseOf = new Map<string, bigint>()
+  #leases: Leases | undefined
+  #serial = 0
+  #flushed = false
+
+  constructor(options: SkydnsOptions) {
+    this.#options = options
+    this.#tree = new SkydnsTree(options)
+    this.#parts = new Map(options.zones.map((origin) => [origin, options.partOf(origin, this.#tree)]))
+  }
+
+  /** Whom to ask about leases; without it a lease is as if there were none. */
+  follow(leases: Leases): void {
+    this.#leases = leases
+  }
+
+  apply({ key, value, lease }: SourceChange): boolean {
+    this.#release(key)
+    if (value === undefined) {
+      this.#tree.delete(key)
+      return true
+    }
+    if (lease !== 0n) this.#hold(key, value, lease)
+    const problem = this.#put(key, value, lease)
+    if (problem !== undefined) this.#options.onProblem(problem)
+    return problem === undefined
+  }
+
+  /** Serials are etcd's revisions: the same on every server, and never smaller after a restart. */
+  flush(revision: bigint): void {
+    this.#serial = Number(BigInt.asUintN(32, revision))
+    this.#publish()
+  }
+
+  /** It has become known when a lease ends. */
+  leaseMoved(lease: bigint): void {
+    for (const { key, value } of this.#byLease.get(lease)?.values() ?? []) this.#put(key, value, lease)
+    this.#publish()
+  }
+
+  search(origin: string, name: Uint8Array, type: number): SearchResult {
+    return this.#tree.search(origin, name, type)
+  }
+
+  #put(key: Uint8Array, value: Uint8Array, lease: bigint): string | undefined {
+    const expiresAt = lease === 0n ? undefined : this.#leases?.expiryOf(lease)
+    return this.#tree.put(key, value, expiresAt === undefined ? undefined : { expiresAt })
+  }
+
+  /** All names that changed become one change of each zone. */
+  #publish(): void {
+    const touched = new Set<ZonePart>(this.#flushed ? [] : this.#parts.values())
+    this.#flushed = true
+    for (const { origin, owner, records } of this.#tree.flush()) {
+      const part = this.#parts.get(origin)
+      part?.set(owner, records)
+      if (part !== undefined) touched.add(part)
+    }
+    for (const part of touched) part.commit(this.#serial)
+  }
+
+  #hold(key: Uint8Array, value: Uint8Array, lease: bigint): void {
+    const name = Buffer.from(key).toString('latin1')
+    const keys = this.#byLease.get(lease) ?? new Map<string, LeasedKey>()
+    keys.set(name, { key, value })
+    this.#byLease.set(lease, keys)
+    this.#leaseOf.set(name, lease)
+  }
+
+  #release(key: Uint8Array): void {
+    const name = Buffer.from(key).toString('latin1')
+    const lease = this.#leaseOf.get(name)
+    if (lease === undefined) return
+    this.#leaseOf.delete(name)
+    const keys = this.#byLease.get(lease)
+    keys?.delete(name)
+    if (keys?.size !== 0) return
+    this.#byLease.delete(lease)
+    this.#leases?.forget(lease)
+  }
+}

@@ -1,0 +1,220 @@
+// The sources of one space, from configuration to what feeds the catalog. Ranks say whose name counts: as configured,
+// else in the order of CoreDNS's plugins.
+
+import { PLAIN_STYLE } from '../zone/edits.ts'
+import type { NameStyle } from '../zone/edits.ts'
+import type { Catalog } from './catalog.ts'
+import { loadZone } from './load-zone.ts'
+import type { LoaderReport, LoaderSpace } from './loader-messages.ts'
+import type { PartOptions, ZoneOffer, ZoneSource } from './offer.ts'
+import { patroniPrefix } from './patroni/cluster-keys.ts'
+import type { NamesListener } from './served-zone.ts'
+import { ReverseFeed } from './reverse-feed.ts'
+import { ReverseNames } from './reverse.ts'
+import { EtcdSource } from './sources/etcd-source.ts'
+import type { EtcdFollower, EtcdSourceOptions } from './sources/etcd-source.ts'
+import { EtcdZones } from './sources/etcd-zones.ts'
+import { Leases } from './sources/leases.ts'
+import { Patroni } from './sources/patroni.ts'
+import { Skydns } from './sources/skydns.ts'
+import { ZoneDirectory } from './sources/zone-directory.ts'
+import { ZoneFile } from './sources/zone-file.ts'
+import type { SearchResult } from './skydns/search.ts'
+
+export interface SpaceContext {
+  readonly catalog: Catalog
+  readonly signal: AbortSignal
+  readonly requireNs: boolean
+  readonly stateDirectory: string | undefined
+  readonly report: (report: LoaderReport) => void
+  /** By space: who hears which names its zones have. */
+  readonly listeners: Map<number, (origin: string) => NamesListener | undefined>
+}
+
+const RANK = { file: 0, auto: 1000, etcdZones: 2000, skydns: 3000, patroni: 4000, ptr: 1_000_000 } as const
+const SERVICE_STYLES: Readonly<Record<'compatible' | 'exact', NameStyle>> = {
+  compatible: { services: true, wildcards: false },
+  exact: { services: true, wildcards: true },
+}
+
+const NO_SERVICES = { style: PLAIN_STYLE, fallthrough: false, searches: false, leastTtl: 0 } as const
+
+export class SpaceSources {
+  readonly #space: LoaderSpace
+  readonly #context: SpaceContext
+  readonly #watchers: { start(): void }[] = []
+  readonly #etcd: EtcdSource[] = []
+  /** Who answers searches, by origin. */
+  readonly #searches = new Map<string, Skydns>()
+
+  constructor(space: LoaderSpace, context: SpaceContext) {
+    this.#space = space
+    this.#context = context
+    this.#addReverse()
+    this.#addFiles()
+    this.#addEtcdZones()
+    this.#addSkydns()
+    this.#addPatroni()
+  }
+
+  /** Looks at everything once, and follows it from then on. Resolves when there is something to serve. */
+  async start(): Promise<void> {
+    for (const watcher of this.#watchers) watcher.start()
+    for (const source of this.#etcd) source.start()
+    await Promise.all(this.#etcd.map(({ settled }) => settled))
+    const { skydns, patronis, space } = this.#space
+    for (const origin of [...skydns.flatMap(({ zones }) => zones), ...patronis.map(({ zone }) => zone)])
+      this.#context.catalog.await(space, origin)
+  }
+
+  search(origin: string, name: Uint8Array, type: number): SearchResult | undefined {
+    return this.#searches.get(origin)?.search(origin, name, type)
+  }
+
+  /** First of all: it has to hear of every other zone. */
+  #addReverse(): void {
+    const { space, ptr } = this.#space
+    if (ptr === undefined) return
+    const { catalog, listeners } = this.#context
+    const options: PartOptions = { ...NO_SERVICES, space, rank: RANK.ptr, plugin: 'ptr' }
+    const parts = new Map(ptr.zones.map((origin) => [origin, catalog.part(options, origin)]))
+    for (const part of parts.values()) part.commit(Math.floor(Date.now() / 1000))
+    const partOf = (origin: string) => parts.get(origin) ?? catalog.part(options, origin)
+    const feed = new ReverseFeed(new ReverseNames({ ...ptr, partOf }))
+    listeners.set(space, (origin) => (parts.has(origin) ? undefined : feed.listener()))
+  }
+
+  #addFiles(): void {
+    const { space, files, autos } = this.#space
+    const { requireNs } = this.#context
+    for (const [i, { path, zones, reloadMs, fallthrough, rank = RANK.file + i }] of files.entries()) {
+      const source: ZoneSource = {
+        ...{ space, rank, plugin: 'file', requireNs, fallthrough: fallthrough.length > 0 },
+        watchAlso: (origin, others) => watcher.watchAlso(origin, others),
+      }
+      const watcher = new ZoneFile({ path, origins: zones, reloadMs, ...this.#fileCallbacks(source) })
+      this.#watchers.push(watcher)
+    }
+    for (const [i, config] of autos.entries()) {
+      const { fallthrough, rank = RANK.auto + i } = config
+      const source: ZoneSource = {
+        ...{ space, rank, plugin: 'auto', requireNs, fallthrough: fallthrough.length > 0 },
+        watchAlso: (origin, others) => watcher.watchAlso(origin, others),
+      }
+      const watcher = new ZoneDirectory({ ...config, ...this.#fileCallbacks(source) })
+      this.#watchers.push(watcher)
+    }
+  }
+
+  #fileCallbacks(source: ZoneSource) {
+    const { catalog, signal, report } = this.#context
+    return {
+      signal,
+      onZone: (origin: string, file: string) => void catalog.offer(source, origin, fileOffer(file)),
+      onGone: (origin: string) => catalog.withdraw(source, origin),
+      onUnreadable: (origin: string | undefined, path: string) => {
+        if (origin === undefined) report({ kind: 'unreadable', path })
+        else catalog.miss(source, origin, path)
+      },
+      onProblem: (message: string) => report({ kind: 'problem', message }),
+    }
+  }
+
+  #addEtcdZones(): void {
+    const { space, etcdZones } = this.#space
+    const { catalog } = this.#context
+    for (const [i, { prefix, etcd, fallthrough, name, rank = RANK.etcdZones + i }] of etcdZones.entries()) {
+      const source: ZoneSource = {
+        ...{ space, rank, plugin: 'etcd', requireNs: false, fallthrough: fallthrough.length > 0 },
+        watchAlso: () => undefined,
+      }
+      const zones = new EtcdZones({
+        prefix,
+        onZone: (origin, offer) => catalog.offer(source, origin, offer),
+        onGone: (origin) => catalog.withdraw(source, origin),
+        onProblem: this.#problem,
+      })
+      this.#follow({ type: 'zones', name: name ?? `etcd zones ${prefix}`, etcd, prefix, follower: zones })
+    }
+  }
+
+  #addSkydns(): void {
+    const { space, skydns } = this.#space
+    const { signal } = this.#context
+    for (const [i, config] of skydns.entries()) {
+      const { path, etcd, mode, fallthrough, minLeaseTtlSeconds, name, rank = RANK.skydns + i } = config
+      const part: PartOptions = {
+        ...{ space, rank, plugin: 'etcd', style: SERVICE_STYLES[mode], fallthrough: fallthrough.length > 0 },
+        ...{ searches: mode === 'compatible', leastTtl: minLeaseTtlSeconds },
+      }
+      const source = new Skydns({
+        ...config,
+        partOf: (origin, tree) =>
+          this.#context.catalog.part(
+            {
+              ...part,
+              names: {
+                owners: () => tree.owners(origin),
+                records: (owner) => tree.recordsOf(origin, owner),
+              },
+            },
+            origin,
+          ),
+        onProblem: this.#problem,
+      })
+      for (const origin of config.zones) this.#searches.set(origin, source)
+      const { client } = this.#follow({
+        ...{ type: 'skydns', name: name ?? `SkyDNS ${path}`, etcd, prefix: `${path}/`, follower: source },
+      })
+      source.follow(new Leases({ client, signal, onMoved: (lease) => source.leaseMoved(lease) }))
+    }
+  }
+
+  #addPatroni(): void {
+    const { space, patronis } = this.#space
+    const { catalog } = this.#context
+    for (const [i, config] of patronis.entries()) {
+      const { etcd, namespace, scope, zone, ttlSeconds, name, rank = RANK.patroni + i } = config
+      const part = catalog.part({ ...NO_SERVICES, space, rank, plugin: 'patroni' }, zone)
+      const prefix = patroniPrefix(namespace, scope)
+      const follower = new Patroni({ prefix, zone, ttlSeconds, part, onProblem: this.#problem })
+      this.#follow({ type: 'patroni', name: name ?? `Patroni ${scope}`, etcd, prefix, follower })
+    }
+  }
+
+  #follow(
+    source: Pick<EtcdSourceOptions, 'type' | 'name' | 'etcd' | 'prefix'> & { readonly follower: EtcdFollower },
+  ): EtcdSource {
+    const { stateDirectory, signal, report } = this.#context
+    const { space } = this.#space
+    const { type, name, prefix } = source
+    const follow = new EtcdSource({
+      ...source,
+      stateDirectory,
+      signal,
+      onState: (state) =>
+        report({
+          ...{ kind: 'source', space, type, name, prefix, endpoints: source.etcd.endpoints, up: state.up },
+          ...{ error: state.error?.message, hint: state.error?.hint, keys: state.keys },
+          ...{ revision: String(state.revision), startedFrom: state.startedFrom },
+        }),
+      onProblem: this.#problem,
+    })
+    this.#etcd.push(follow)
+    return follow
+  }
+
+  readonly #problem = (message: string): void => {
+    this.#context.report({ kind: 'problem', message })
+  }
+}
+
+function fileOffer(file: string): ZoneOffer {
+  return {
+    label: file,
+    load: (origin, options) => {
+      const { zone, ...loaded } = loadZone(file, origin, options)
+      return { ...loaded, builder: zone }
+    },
+  }
+}

@@ -1,0 +1,148 @@
+// What is known of a text that has been read: the records in it, where the entry of each one starts, and what the
+// reader remembered there. With it, reading can begin anew at any record.
+
+import { Problems, type ZoneFileProblem } from '../dns/zonefile/problem.ts'
+import { MAX_PROBLEMS, UNKNOWN_TTL, ZoneFileReader, type ReaderState } from '../dns/zonefile/parse.ts'
+import { byteOrderMarkLength } from '../dns/zonefile/window.ts'
+import { Tokens } from '../dns/tokens.ts'
+import { APEX, ZoneBuilder } from '../zone/build.ts'
+import { grow } from '../zone/name-table.ts'
+
+/** What directives have set, for entries from byte `at` on. */
+export interface Setting {
+  at: number
+  readonly origin: Uint8Array
+  readonly defaultTtl: number
+  readonly warnedOfLastTtl: boolean
+}
+
+const NO_OWNER = new Uint8Array(0)
+
+/** Where the entry of a record starts; behind the last record it is the end of the text. */
+export interface Place {
+  readonly record: number
+  readonly at: number
+}
+
+export class ZoneTextIndex {
+  readonly builder: ZoneBuilder
+  text: Buffer
+  /** Start of each record's entry, in order; the records of a $GENERATE share one. */
+  starts: Uint32Array<ArrayBuffer> = new Uint32Array(64)
+  /** In order; the first is for the beginning of the text. */
+  settings: Setting[]
+  /** Everything the reader had to say, in order of lines. */
+  problems: readonly ZoneFileProblem[] = []
+  /** Some name is written in different letter case: which one counts depends on all of the text. */
+  mixedCase = false
+
+  constructor(text: Buffer, origin: Uint8Array) {
+    this.text = text
+    this.builder = new ZoneBuilder(origin)
+    this.settings = [{ at: 0, origin, defaultTtl: UNKNOWN_TTL, warnedOfLastTtl: false }]
+  }
+
+  static read(text: Buffer, origin: Uint8Array, label: string): ZoneTextIndex {
+    const index = new ZoneTextIndex(text, origin)
+    index.#read(label)
+    return index
+  }
+
+  #read(label: string): void {
+    const { text, builder } = this
+    const { origin } = builder
+    const tokens = new Tokens(text)
+    const problems = new Problems(MAX_PROBLEMS)
+    const sink = {
+      record: (
+        owner: Uint8Array,
+        ownerLength: number,
+        type: number,
+        klass: number,
+        ttl: number,
+        rdata: Uint8Array,
+        rdataLength: number,
+        line: number,
+      ) => {
+        const record = builder.recordCount
+        builder.record(owner, ownerLength, type, klass, ttl, rdata, rdataLength, line)
+        this.reserve(builder.recordCount)
+        this.starts[record] = tokens.entryAt
+        this.mixedCase ||= !isSpelled(builder, builder.recordName[record], owner)
+      },
+    }
+    const reader = new ZoneFileReader({ file: label, origin }, sink, problems)
+    for (let at = byteOrderMarkLength(text, text.length); at < text.length && !problems.full; ) {
+      at = tokens.readEntry(at, text.length, true)
+      reader.readEntry(tokens)
+      noteSetting(this.settings, this.settings[this.settings.length - 1], reader, at)
+    }
+    this.problems = problems.list
+  }
+
+  /** Makes room for the starts of so many records. */
+  reserve(records: number): void {
+    while (this.starts.length < records) this.starts = new Uint32Array(grow(this.starts, this.starts.length * 2))
+  }
+
+  /** The first record that starts at or behind a byte; the number of records when there is none. */
+  recordFrom(at: number): number {
+    let low = 0
+    let high = this.builder.recordCount
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.starts[middle] < at) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  settingAt(at: number): Setting {
+    let low = 1
+    let high = this.settings.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.settings[middle].at <= at) low = middle + 1
+      else high = middle
+    }
+    return this.settings[low - 1]
+  }
+
+  /** The first record that starts at or behind a byte. */
+  placeFrom(at: number): Place {
+    const record = this.recordFrom(at)
+    return { record, at: record < this.builder.recordCount ? this.starts[record] : this.text.length }
+  }
+
+  /** What the reader remembered when it came to this place. */
+  stateBefore({ record, at }: Place): ReaderState {
+    const { builder } = this
+    const { origin, defaultTtl, warnedOfLastTtl } = this.settingAt(at)
+    // As long as there is no default, a record's TTL is either written there or the last one.
+    const lastTtl = record === 0 || defaultTtl !== UNKNOWN_TTL ? UNKNOWN_TTL : builder.recordTtl[record - 1]
+    const owner = record === 0 ? NO_OWNER : builder.name(builder.recordName[record - 1])
+    return { origin, owner, defaultTtl, lastTtl, warnedOfLastTtl }
+  }
+
+  get bytes(): number {
+    return this.text.byteLength + this.starts.byteLength + this.builder.bytes
+  }
+}
+
+/** Whether a name is written as it was at first. The apex is written as the zone is called, whatever the text says. */
+export function isSpelled(builder: ZoneBuilder, name: number, owner: Uint8Array): boolean {
+  if (name === APEX) return true
+  const offset = builder.nameOffset[name]
+  const length = builder.nameLength[name]
+  for (let i = 0; i < length; i++) if (builder.nameBytes[offset + i] !== owner[i]) return false
+  return true
+}
+
+/** Adds what the reader's setting is from `at` on, if it has changed. */
+export function noteSetting(settings: Setting[], last: Setting, reader: ZoneFileReader, at: number): Setting {
+  const { origin, defaultTtl, warnedOfLastTtl } = reader
+  if (origin === last.origin && defaultTtl === last.defaultTtl && warnedOfLastTtl === last.warnedOfLastTtl) return last
+  const setting = { at, origin, defaultTtl, warnedOfLastTtl }
+  settings.push(setting)
+  return setting
+}
