@@ -22,7 +22,7 @@ export interface ResponderOptions {
 }
 
 export class Responder {
-  readonly query: Query = new Query()
+  readonly query: Query = new Query(process.arch === 'x64')
   readonly edns: EdnsContext
   readonly lines: LineBuffer = new LineBuffer()
   /** The query as received: the response grows over it. Kept only where somebody needs it. */

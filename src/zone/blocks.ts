@@ -60,10 +60,11 @@ export class Blocks {
       return start
     }
     if (this.#chunk + whole > this.#chunkEnd) {
+      const chunk = this.#arena.allocate(CHUNK_BYTES)
       const rest = this.#chunkEnd - this.#chunk
       if (rest > 0) this.#free[rest / CLASS_BYTES].push(this.#chunk)
-      this.#chunk = this.#arena.allocate(CHUNK_BYTES)
-      this.#chunkEnd = this.#chunk + CHUNK_BYTES
+      this.#chunk = chunk
+      this.#chunkEnd = chunk + CHUNK_BYTES
     }
     const fresh = this.#chunk
     this.#chunk += whole

@@ -115,11 +115,12 @@ export class ZoneBuilder extends NameTable {
     this.#rdataTop = top
   }
 
-  override dropEmptyNames(): Int32Array {
-    const numbers = super.dropEmptyNames()
+  /** Numbers the names anew, without those that have no records. */
+  dropEmptyNames(): void {
+    const numbers = this.dropNames()
+    if (numbers === undefined) return
     for (let r = 0; r < this.recordCount; r++) this.recordName[r] = numbers[this.recordName[r]]
     this.#lastName = APEX
-    return numbers
   }
 
   /** Makes room for so many records. */

@@ -54,10 +54,18 @@ export class Directory {
     words[table + TABLE.used]++
   }
 
-  /** Changes single names of a zone, in service or not yet, that `canPatch`. All of it is seen at once. */
+  /**
+   * Changes single names of a zone, in service or not yet, that `canPatch`. All of it is seen at once. When it fails a
+   * zone in service is as it was, and one that was not is given up.
+   */
   patch(compiled: CompiledZone, edits: ZoneEdits): void {
     this.#patched.add(compiled.zone)
-    patchZone(this.#arena, this.#blocks, this.#control, compiled, edits)
+    try {
+      patchZone(this.#arena, this.#blocks, this.#control, compiled, edits)
+    } catch (thrown) {
+      if (!this.#extents.has(compiled.zone)) this.#giveBack(compiled.zone, compiled.bytes)
+      throw thrown
+    }
   }
 
   /** Takes a zone out of service. */

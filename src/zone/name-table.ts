@@ -45,8 +45,13 @@ export class NameTable {
   /** Whether the bytes are this name, whatever their letter case. */
   isName(name: number, bytes: Uint8Array, start: number, end: number): boolean {
     if (this.nameLength[name] !== end - start) return false
+    const { nameBytes } = this
     const offset = this.nameOffset[name] - start
-    for (let i = start; i < end; i++) if (LOWER[bytes[i]] !== LOWER[this.nameBytes[offset + i]]) return false
+    for (let i = start; i < end; i++) {
+      const byte = bytes[i]
+      const own = nameBytes[offset + i]
+      if (byte !== own && LOWER[byte] !== LOWER[own]) return false
+    }
     return true
   }
 
@@ -63,8 +68,12 @@ export class NameTable {
     }
   }
 
-  /** Drops every name without records but the apex, and numbers the others anew, in their order. Returns the new numbers. */
-  dropEmptyNames(): Int32Array {
+  /**
+   * Drops every name without records but the apex. Returns the new numbers of the others, whose order stays; undefined
+   * when there is none to drop.
+   */
+  protected dropNames(): Int32Array | undefined {
+    if (!this.firstRecord.subarray(1, this.nameCount).includes(-1)) return undefined
     const numbers = new Int32Array(this.nameCount).fill(-1)
     let count = 0
     let top = 0

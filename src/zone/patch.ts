@@ -46,7 +46,7 @@ export function canPatch(arena: Arena, { zone }: CompiledZone): boolean {
   return (arena.words[(zone >> 2) + ZONE.flags] & (ZONE_FLAG.nsec | ZONE_FLAG.nsec3)) === 0
 }
 
-/** Applies edits to a zone that `canPatch`. The edits hold no NSEC and NSEC3 records. */
+/** Applies edits to a zone that `canPatch`, and still could afterwards: nothing in them makes it a signed one. */
 export function patchZone(
   arena: Arena,
   blocks: Blocks,
@@ -210,7 +210,8 @@ class Patch {
     for (let r = first; r >= 0; r = builder.nextRecord[r]) most += mostBytes(builder.rdataLength[r])
     this.#reserve(most)
     const { flags, end } = this.#writer.write(name, 0, this.#edits.flags(name))
-    if ((flags & (SIGNED.nsec | SIGNED.nsec3)) !== 0) throw new RangeError('a signed name cannot change by itself')
+    const signs = (flags & SIGNED.nsec3) !== 0 || (name === APEX && (flags & SIGNED.nsec) !== 0)
+    if (signs) throw new RangeError('a signed name cannot change by itself')
     const sets = this.#take(end)
     relocateSets(this.#scratch.words, 0, sets)
     this.#moveOut(sets, end)

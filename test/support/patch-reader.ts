@@ -16,6 +16,7 @@ import { PLAIN_VIEW } from './local-answer.ts'
 interface ReaderData {
   readonly arena: SharedArrayBuffer
   readonly control: SharedArrayBuffer
+  readonly inOrder: boolean
 }
 
 export interface ReaderResult {
@@ -27,7 +28,7 @@ export interface ReaderResult {
 
 const data = workerData as ReaderData
 const control = new Control(data.control)
-const query = new Query()
+const query = new Query(data.inOrder)
 query.attach(data.arena)
 const edns = new EdnsContext(new Uint8Array(16), 100)
 const asked = question('alias.example.', TYPE.A)
