@@ -9,6 +9,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 // No process.exit here: whatever is still being written gets out first.
 process.exitCode = await run(process.argv.slice(2), {
+  // Looked at only by a command that reads it: a stream once made keeps a terminal's state.
+  get stdin() {
+    return process.stdin
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,

@@ -1,8 +1,9 @@
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { command, type Io } from './command.ts'
 
 const io: Io = {
+  stdin: Readable.from([]),
   stdout: new Writable(),
   stderr: new Writable(),
   env: {},
@@ -66,4 +67,29 @@ test('values too few or too many are errors', async () => {
   await expect(parse('f', '--conf')).rejects.toThrow('option "--conf" is the last word; FILE is wanted after it')
   await expect(parse('f', '--quiet=yes')).rejects.toThrow('option "--quiet" takes no value')
   await expect(parse()).rejects.toThrow('FILE... is missing')
+})
+
+test('an option with a meaning of its own takes a value only after an equals sign', async () => {
+  const seen: unknown[] = []
+  const optional = command({
+    name: 'optional',
+    summary: '',
+    usage: '',
+    positionals: ['NAME', '[TYPE]'],
+    options: { secure: { value: 'BOOL', bare: 'true', summary: '' } },
+    run: (args) => {
+      seen.push(args)
+      return Promise.resolve(0)
+    },
+  })
+  await optional.run(['--secure', 'a', 'b'], io)
+  await optional.run(['a', '--secure=false'], io)
+  await optional.run(['a'], io)
+  expect(seen).toEqual([
+    { positionals: ['a', 'b'], options: { secure: 'true' } },
+    { positionals: ['a'], options: { secure: 'false' } },
+    { positionals: ['a'], options: { secure: undefined } },
+  ])
+  await expect(optional.run([], io)).rejects.toThrow('NAME is missing')
+  await expect(optional.run(['a', 'b', 'c'], io)).rejects.toThrow('unexpected argument "c"')
 })

@@ -4,7 +4,7 @@
 // One or two dashes mean the same for every option, and a value follows after a space or `=`: that is how
 // Go programs read their flags, so `-conf Corefile -dns.port=53` works as it does with CoreDNS.
 
-import type { Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { closest } from '../lib/closest.ts'
 import { HoldfastError } from '../lib/errors.ts'
 
@@ -13,8 +13,10 @@ export const EXIT = { done: 0, failed: 1, usage: 2, invalidInput: 3, changes: 4 
 
 /** The world outside the command, so that tests can bring their own. */
 export interface Io {
-  readonly stdout: Writable
-  readonly stderr: Writable
+  /** A terminal, when `isTTY` is set: somebody is there who can be asked. */
+  readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
+  readonly stdout: Writable & { readonly isTTY?: boolean }
+  readonly stderr: Writable & { readonly isTTY?: boolean }
   readonly env: Readonly<Record<string, string | undefined>>
   /** Aborted by the first SIGINT or SIGTERM after the call; the second one ends the process. */
   stopSignal(): AbortSignal
@@ -26,6 +28,8 @@ export interface Option {
   readonly summary: string
   /** Placeholder of the option's value in the help; an option without one is a switch. */
   readonly value?: string
+  /** What the option means without a value; a value is then only taken after `=`, as with Go's booleans. */
+  readonly bare?: string
   /** May be given several times. */
   readonly repeat?: boolean
 }
@@ -51,7 +55,7 @@ interface CommandDefinition<O extends Options> {
   /** What follows the name: `FILE... [--origin NAME]`. */
   readonly usage: string
   readonly options: O
-  /** Names of required positionals; `FILE...` takes one or more. Without it the command takes none. */
+  /** Names of positionals; `FILE...` takes one or more, `[NAME]` and `[NAME...]` may be left out. Without it there are none. */
   readonly positionals?: readonly string[]
   /** Resolves to the exit code. */
   run(args: Arguments<O>, io: Io): Promise<number>
@@ -96,7 +100,7 @@ function parseArguments<O extends Options>(definition: CommandDefinition<O>, arg
       options[name] = true
       continue
     }
-    const value = attached ?? argv[++index]
+    const value = attached ?? option.bare ?? argv[++index]
     if (value === undefined)
       throw usageError(definition, `option "--${name}" is the last word; ${option.value} is wanted after it`)
     const before = options[name]
@@ -110,8 +114,9 @@ function parseArguments<O extends Options>(definition: CommandDefinition<O>, arg
 
 function checkPositionals(definition: CommandDefinition<Options>, given: readonly string[]): void {
   const wanted = definition.positionals ?? []
-  if (given.length < wanted.length) throw usageError(definition, `${wanted[given.length]} is missing`)
-  const endless = wanted.at(-1)?.endsWith('...') ?? false
+  const missing = wanted.find((name, index) => index >= given.length && !name.startsWith('['))
+  if (missing !== undefined) throw usageError(definition, `${missing} is missing`)
+  const endless = /\.\.\.\]?$/u.test(wanted.at(-1) ?? '')
   if (given.length > wanted.length && !endless) {
     throw usageError(definition, `unexpected argument "${given[wanted.length]}"`)
   }

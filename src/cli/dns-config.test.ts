@@ -24,6 +24,7 @@ const NONE: DnsOptions = {
   health: undefined,
   ready: undefined,
   metrics: undefined,
+  state: undefined,
 }
 
 let directory: string

@@ -13,6 +13,7 @@ import { parseHttpAddress } from '../server/notation.ts'
 import type { Io } from './command.ts'
 import { ConfigSource } from './config-source.ts'
 import type { LoadedConfig } from './dns-service.ts'
+import { withState } from './state-directory.ts'
 
 export interface DnsOptions {
   readonly config: string | undefined
@@ -23,6 +24,7 @@ export interface DnsOptions {
   readonly health: string | undefined
   readonly ready: string | undefined
   readonly metrics: string | undefined
+  readonly state: string | undefined
 }
 
 export interface ConfigWithNotices extends LoadedConfig {
@@ -38,6 +40,18 @@ export interface ChosenConfig {
 }
 
 export function configOf(options: DnsOptions, io: Io): ChosenConfig {
+  const { source, load } = textOf(options, io)
+  const isRoot = process.getuid?.() === 0
+  return {
+    source,
+    load: () => {
+      const loaded = load()
+      return { ...loaded, config: withState(loaded.config, options.state, io.env, isRoot) }
+    },
+  }
+}
+
+function textOf(options: DnsOptions, io: Io): ChosenConfig {
   const { config, conf } = chosen(options)
   if (config === undefined && conf === undefined) return { source: undefined, load: () => loadZones(options) }
   const { zones, listen, health, ready, metrics } = options

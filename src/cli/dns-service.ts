@@ -18,6 +18,7 @@ import { spacesOf } from '../server/spaces.ts'
 import type { TcpCounters } from '../server/tcp.ts'
 import { Control } from '../zone/epoch.ts'
 import { renderServiceMetrics } from './dns-metrics.ts'
+import type { ServerStatus } from './server-status.ts'
 import { ZoneTable } from './zone-table.ts'
 
 export interface LoadedConfig {
@@ -218,9 +219,11 @@ export class DnsService {
     this.#health = health === undefined ? undefined : new HealthProbe(health.host, health.port)
   }
 
-  #status(): unknown {
+  #status(): ServerStatus {
     const { version } = this.#options
-    return { version, ...(this.#generation?.zones.status() ?? { sources: [], zones: [] }) }
+    const zones = this.#generation?.zones
+    const ready = zones?.notReady().length === 0
+    return { version, ready, ...(zones?.status() ?? { sources: [], zones: [] }) }
   }
 
   #metrics(): string {

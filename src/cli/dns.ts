@@ -32,6 +32,7 @@ export const dnsCommand = command({
     ready: { value: 'ADDR:PORT', summary: 'serve /ready there, with --zones' },
     metrics: { value: 'ADDR:PORT', summary: 'serve Prometheus /metrics there, with --zones' },
     'plain-udp': { summary: 'use one socket per address and no batches, as where koffi cannot be loaded' },
+    state: { value: 'DIR', summary: 'keep the last good state of sources in etcd there' },
     pidfile: { value: 'FILE', summary: 'write the process id to FILE' },
     quiet: { summary: 'log only errors' },
   },

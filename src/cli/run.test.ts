@@ -1,4 +1,4 @@
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { HoldfastError } from '../lib/errors.ts'
 import { command, type Io } from './command.ts'
@@ -33,6 +33,7 @@ async function holdfast(...argv: string[]): Promise<{ code: number; stdout: stri
       },
     })
   const io: Io = {
+    stdin: Readable.from([]),
     stdout: collect('stdout'),
     stderr: collect('stderr'),
     env: {},

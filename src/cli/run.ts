@@ -4,13 +4,34 @@ import { closest } from '../lib/closest.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { type Command, EXIT, type Io } from './command.ts'
 import { dnsCommand } from './dns.ts'
+import { publishZonefilesCommand } from './publish-zonefiles.ts'
+import { recordLsCommand } from './record-ls.ts'
+import { recordRmCommand } from './record-rm.ts'
+import { recordSetCommand } from './record-set.ts'
 import { version } from './version.ts'
 import { zoneCheckCommand } from './zone-check.ts'
+import { zoneDiffCommand } from './zone-diff.ts'
+import { zoneGetCommand } from './zone-get.ts'
+import { zoneLsCommand } from './zone-ls.ts'
+import { zonePutCommand } from './zone-put.ts'
+import { zoneRmCommand } from './zone-rm.ts'
 
-const COMMANDS: readonly Command[] = [dnsCommand, zoneCheckCommand]
+const COMMANDS: readonly Command[] = [
+  dnsCommand,
+  publishZonefilesCommand,
+  zoneLsCommand,
+  zoneGetCommand,
+  zonePutCommand,
+  zoneCheckCommand,
+  zoneDiffCommand,
+  zoneRmCommand,
+  recordLsCommand,
+  recordSetCommand,
+  recordRmCommand,
+]
 
 /** Codes of errors in a file the user wrote; every other code means the work itself failed. */
-const INVALID_INPUT: ReadonlySet<string> = new Set(['CorefileInvalid'])
+const INVALID_INPUT: ReadonlySet<string> = new Set(['CorefileInvalid', 'NamesInvalid', 'PublishConfigInvalid'])
 
 /** Runs one command line and resolves to the exit code. Rejects only on a defect of the program. */
 export async function run(argv: readonly string[], io: Io, commands: readonly Command[] = COMMANDS): Promise<number> {
@@ -88,8 +109,8 @@ function overview(commands: readonly Command[]): string {
 }
 
 function helpOf(command: Command): string {
-  const rows = Object.entries(command.options).map(([name, { value, summary, repeat }]) => {
-    const placeholder = value === undefined ? '' : ` ${value}`
+  const rows = Object.entries(command.options).map(([name, { value, bare, summary, repeat }]) => {
+    const placeholder = value === undefined ? '' : bare === undefined ? ` ${value}` : `[=${value}]`
     return [`--${name}${placeholder}`, repeat ? `${summary} (may be repeated)` : summary] as const
   })
   const lines = [`Usage: holdfast ${command.name} ${command.usage}`, '', command.summary]

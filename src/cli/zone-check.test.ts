@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Io } from './command.ts'
 import { zoneCheckCommand } from './zone-check.ts'
@@ -30,6 +30,7 @@ async function check(...argv: string[]): Promise<{ code: number; stdout: string;
       },
     })
   const io: Io = {
+    stdin: Readable.from([]),
     stdout: collect('stdout'),
     stderr: collect('stderr'),
     env: {},

@@ -1,39 +1,51 @@
-// `holdfast zone check`: reads zone files exactly as the server does and says what it would say, without serving them.
+// `holdfast zone check`: reads zones exactly as the server does and says what it would say, without serving them.
 
 import type { Writable } from 'node:stream'
-import { formatName, NameError, parseName, ROOT } from '../dns/name.ts'
+import { formatName } from '../dns/name.ts'
 import { formatRecord } from '../dns/zonefile/format.ts'
 import { formatProblem, type ZoneFileProblem } from '../dns/zonefile/problem.ts'
 import { HoldfastError } from '../lib/errors.ts'
-import { loadZone } from '../names/load-zone.ts'
+import { loadZone, loadZoneText } from '../names/load-zone.ts'
 import type { ZoneBuilder } from '../zone/build.ts'
 import { command, EXIT, type Io } from './command.ts'
 import { guessOrigin } from './zone-origin.ts'
+import { parseOrigin, type StoredZone, withZoneStore, ZONE_FLAGS } from './zone-store.ts'
 
 const PRINT_CHUNK = 1 << 16
 
 export const zoneCheckCommand = command({
   name: 'zone check',
   summary: 'Check zone files and say what is wrong, with line and column',
-  usage: 'FILE... [--origin NAME] [--json] [--print]',
-  positionals: ['FILE...'],
+  usage: 'FILE... [--origin NAME] | --etcd [ORIGIN...]',
+  positionals: ['[FILE...]'],
   options: {
     origin: {
       value: 'NAME',
       summary: 'the zone; otherwise db.NAME or NAME.zone, the SOA, or the name of the file says it',
     },
-    json: { summary: 'print one JSON object for each file' },
+    json: { summary: 'print one JSON object for each zone' },
     print: { summary: 'print the records of good zones in canonical order' },
+    etcd: { summary: 'check zones stored in etcd: the named ones, or all' },
+    ...ZONE_FLAGS,
   },
   async run({ positionals, options }, io) {
     const origin = options.origin === undefined ? undefined : parseOrigin(options.origin)
+    if (options.etcd && origin !== undefined)
+      throw new HoldfastError('Usage', 'Cannot use --origin with --etcd: a key says which zone it holds')
+    if (!options.etcd && positionals.length === 0)
+      throw new HoldfastError('Usage', 'Cannot run "holdfast zone check": FILE... is missing, or --etcd')
     let code: number = EXIT.done
-    for (const file of positionals) {
-      const report = checkFile(file, origin)
+    const show = (report: Report) => {
       if (report.errors.length > 0) code = EXIT.invalidInput
       if (options.json) io.stdout.write(`${JSON.stringify(toJson(report))}\n`)
-      else print(report, { records: options.print, originGiven: origin !== undefined }, io)
+      else print(report, { records: options.print, guessed: !options.etcd && origin === undefined }, io)
     }
+    if (!options.etcd) for (const file of positionals) show(checkFile(file, origin))
+    else
+      await withZoneStore(options, io, async (store) => {
+        for await (const zone of positionals.length === 0 ? store.list() : await store.require(positionals))
+          show(checkStored(zone, store.prefix))
+      })
     return code
   },
 })
@@ -46,15 +58,6 @@ interface Report {
   readonly warnings: readonly ZoneFileProblem[]
 }
 
-function parseOrigin(text: string): Uint8Array {
-  try {
-    return parseName(text, ROOT)
-  } catch (error) {
-    if (!(error instanceof NameError)) throw error
-    throw new HoldfastError('Usage', error.message, { cause: error })
-  }
-}
-
 function checkFile(file: string, origin: Uint8Array | undefined): Report {
   try {
     const { zone, problems } = loadZone(file, origin ?? guessOrigin(file), { requireNs: true })
@@ -65,6 +68,16 @@ function checkFile(file: string, origin: Uint8Array | undefined): Report {
       { file, line: 0, column: 0, token: '', message: error.message, severity: 'error' },
     ])
   }
+}
+
+function checkStored({ name, origin, text }: StoredZone, prefix: string): Report {
+  const label = `etcd:${prefix}${name}`
+  if (origin !== undefined) {
+    const { zone, problems } = loadZoneText(text, label, origin, { requireNs: true })
+    return reportOf(label, zone, problems)
+  }
+  const message = 'the key is not a domain name'
+  return reportOf(label, undefined, [{ file: label, line: 0, column: 0, token: '', message, severity: 'error' }])
 }
 
 function reportOf(file: string, zone: ZoneBuilder | undefined, problems: readonly ZoneFileProblem[]): Report {
@@ -85,13 +98,13 @@ function toJson({ file, zone, errors, warnings }: Report): object {
   }
 }
 
-function print(report: Report, options: { records: boolean; originGiven: boolean }, io: Io): void {
+function print(report: Report, options: { records: boolean; guessed: boolean }, io: Io): void {
   const { file, zone, errors, warnings } = report
   for (const problem of [...errors, ...warnings]) io.stderr.write(`${formatProblem(problem)}\n`)
   if (zone === undefined) return
   const origin = formatName(zone.origin)
   if (errors.length > 0) {
-    const guess = options.originGiven ? '' : ' (a guess; --origin NAME says otherwise)'
+    const guess = options.guessed ? ' (a guess; --origin NAME says otherwise)' : ''
     io.stderr.write(`${file}: refused as zone ${origin}${guess}\n`)
   } else if (options.records) {
     printRecords(zone, io.stdout)

@@ -27,9 +27,13 @@ export class Sandbox {
     return path
   }
 
-  /** Starts bin/holdfast and does not wait. */
-  spawn(args: readonly string[], stdout: 'pipe' | number = 'pipe'): HoldfastProcess {
-    const child = new HoldfastProcess(args, this.directory, ['ignore', stdout, 'pipe'])
+  /** Starts bin/holdfast and does not wait; `env` comes on top of our own environment. */
+  spawn(
+    args: readonly string[],
+    stdout: 'pipe' | number = 'pipe',
+    env: Readonly<Record<string, string>> = {},
+  ): HoldfastProcess {
+    const child = new HoldfastProcess(args, this.directory, ['ignore', stdout, 'pipe'], env)
     this.#processes.push(child)
     return child
   }
@@ -52,8 +56,12 @@ export class HoldfastProcess {
   readonly #exit: Promise<unknown[]>
   #output = ''
 
-  constructor(args: readonly string[], cwd: string, stdio: StdioOptions) {
-    this.#child = spawn(LAUNCHER, args, { cwd, stdio })
+  constructor(args: readonly string[], cwd: string, stdio: StdioOptions, env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(LAUNCHER, args, {
+      cwd,
+      stdio,
+      env: { ...process.env, STATE_DIRECTORY: join(cwd, 'state'), ...env },
+    })
     this.#exit = once(this.#child, 'exit')
     const keep = (chunk: string) => {
       this.#output += chunk

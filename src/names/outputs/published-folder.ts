@@ -93,8 +93,8 @@ export class PublishedFolder {
   /** Makes sure that what was renamed and removed stays so through a power cut. */
   async flush(): Promise<void> {
     for (const path of this.#touched) {
-      const directory = await open(path)
-      await directory.sync().finally(() => directory.close())
+      await using directory = await open(path)
+      await directory.sync()
     }
     this.#touched.clear()
   }

@@ -165,6 +165,7 @@ class ZonefilesPublisher {
     const { promise, resolve } = Promise.withResolvers<void>()
     const wake = () => resolve()
     this.#wake = wake
+    if (this.#signal.aborted) wake()
     const timer = timeoutMs === undefined ? undefined : setTimeout(wake, timeoutMs)
     this.#signal.addEventListener('abort', wake, { once: true })
     return promise.finally(() => {

@@ -1,0 +1,62 @@
+// Questions to whoever sits at the terminal. They go to stderr, so that output can be piped elsewhere meanwhile.
+
+import { createInterface } from 'node:readline/promises'
+import { HoldfastError } from '../lib/errors.ts'
+import type { Io } from './command.ts'
+
+const INTERRUPT = '\u0003'
+const END = '\u0004'
+const BACKSPACE: readonly string[] = ['\u007f', '\b']
+
+/** One line that the terminal does not show. */
+export function askPassword(io: Io, prompt: string): Promise<string> {
+  const { stdin, stderr } = io
+  stderr.write(prompt)
+  stdin.setRawMode?.(true)
+  return new Promise<string>((resolve, reject) => {
+    let typed = ''
+    const stop = () => {
+      stdin.off('data', onData).off('end', stop).pause()
+      stdin.setRawMode?.(false)
+      stderr.write('\n')
+      resolve(typed)
+    }
+    const onData = (chunk: Buffer | string) => {
+      for (const key of chunk.toString()) {
+        if (key === INTERRUPT) {
+          reject(new HoldfastError('Cancelled', 'Cannot go on: the question was not answered'))
+          return stop()
+        }
+        if (key === '\r' || key === '\n' || key === END) return stop()
+        typed = BACKSPACE.includes(key) ? typed.slice(0, -1) : typed + key
+      }
+    }
+    stdin.on('data', onData).on('end', stop)
+  })
+}
+
+/** Asks before something is removed; false when it shall not be. Where nobody can be asked, --yes has to be given. */
+export async function confirm(io: Io, question: string): Promise<boolean> {
+  if (io.stdin.isTTY !== true)
+    throw new HoldfastError('Usage', `Cannot ask "${question}": there is nobody to answer; --yes is wanted`)
+  if (await askYes(io, question)) return true
+  io.stderr.write('Nothing was removed\n')
+  return false
+}
+
+/** False unless the answer is yes. */
+async function askYes(io: Io, question: string): Promise<boolean> {
+  const lines = createInterface({ input: io.stdin, output: io.stderr, terminal: io.stdin.isTTY === true })
+  const interrupted = new AbortController()
+  lines.once('SIGINT', () => interrupted.abort()).once('close', () => interrupted.abort())
+  try {
+    const answer = await lines.question(`${question} [y/N] `, { signal: interrupted.signal })
+    return /^y(?:es)?$/iu.test(answer.trim())
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error
+    io.stderr.write('\n')
+    return false
+  } finally {
+    lines.close()
+  }
+}
