@@ -6,11 +6,15 @@ import { workerUrl } from '../lib/worker-url.ts'
 import type { LoaderData, LoaderReport, LoaderRequest, SearchRequest } from './loader-messages.ts'
 import type { SearchResult } from './skydns/search.ts'
 
+/** Searches take milliseconds each, and changes wait behind them: more at a time are refused. */
+const MOST_SEARCHES = 8
+
 export class LoaderThread {
   readonly #worker: Worker
   readonly #searches = new Map<number, (result: SearchResult | undefined) => void>()
   #nextId = 0
   #stopping = false
+  #ended = false
 
   /** `onFailure` is called when the thread dies by itself: what is in service stays, but nothing changes any more. */
   constructor(data: LoaderData, onReport: (report: LoaderReport) => void, onFailure: (error: Error) => void) {
@@ -26,6 +30,10 @@ export class LoaderThread {
     this.#worker.on('error', (error: Error) => {
       if (!this.#stopping) onFailure(error)
     })
+    this.#worker.on('exit', () => {
+      this.#ended = true
+      for (const id of this.#searches.keys()) this.#found(id, undefined)
+    })
   }
 
   /** Lets another reader have the arenas. */
@@ -33,8 +41,10 @@ export class LoaderThread {
     this.#send({ kind: 'reader', port }, [port])
   }
 
-  /** What a question that searches finds; undefined when nobody searches there. */
+  /** What a question that searches finds; undefined when nobody searches there, or no longer. */
   search(question: Omit<SearchRequest, 'kind' | 'id'>): Promise<SearchResult | undefined> {
+    if (this.#searches.size >= MOST_SEARCHES) return Promise.resolve(undefined)
+    if (this.#ended) return Promise.resolve(undefined)
     const id = this.#nextId++
     const { promise, resolve } = Promise.withResolvers<SearchResult | undefined>()
     this.#searches.set(id, resolve)
@@ -46,7 +56,6 @@ export class LoaderThread {
   async stop(): Promise<void> {
     this.#stopping = true
     await this.#worker.terminate()
-    for (const id of this.#searches.keys()) this.#found(id, undefined)
   }
 
   #found(id: number, result: SearchResult | undefined): void {

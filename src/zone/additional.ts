@@ -25,7 +25,7 @@ export function addAddresses(q: Query, rrset: number, blob: number, cut: number)
     at = align4(at + 8 + length)
     if (node === 0 || !canPointAt(owner) || (cut === 0 && isOccluded(q, node)) || !q.include(node)) continue
     const glue = cut !== 0 && isBelow(q, node, cut)
-    if ((setsFlags(q, node) & SOFT_ALIAS) === SOFT_ALIAS) addAliased(q, node, owner)
+    if (isSoftAlias(q, node)) addAliased(q, node, owner)
     else addBoth(q, node, owner, glue)
   }
 }
@@ -36,7 +36,7 @@ function addAliased(q: Query, first: number, firstOwner: number): void {
   let node = first
   let owner = firstOwner
   for (let length = 0; length < LONGEST_CHAIN; length++) {
-    if ((setsFlags(q, node) & SOFT_ALIAS) !== SOFT_ALIAS) return addBoth(q, node, owner, false)
+    if (!isSoftAlias(q, node)) return addBoth(q, node, owner, false)
     const rrset = findSet(q, node, TYPE.CNAME)
     const blob = q.at
     const records = emitSigned(q, rrset, owner)
@@ -48,6 +48,14 @@ function addAliased(q: Query, first: number, firstOwner: number): void {
     owner = blob + (positionLength & 0xffff)
     if (node === 0 || !canPointAt(owner) || !q.include(node)) return
   }
+}
+
+function isSoftAlias(q: Query, node: number): boolean {
+  return (setsFlags(q, node) & SOFT_ALIAS) === SOFT_ALIAS && !hasAddress(q, node)
+}
+
+export function hasAddress(q: Query, node: number): boolean {
+  return findSet(q, node, TYPE.A) !== 0 || findSet(q, node, TYPE.AAAA) !== 0
 }
 
 function addBoth(q: Query, node: number, owner: number, glue: boolean): void {

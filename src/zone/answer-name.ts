@@ -1,7 +1,7 @@
 // The answer for one name in one zone: RFC 1034 section 4.3.2 with wildcards (RFC 4592) and DNAME (RFC 6672).
 
 import { RCODE, TYPE } from '../dns/types.ts'
-import { addAddresses } from './additional.ts'
+import { addAddresses, hasAddress } from './additional.ts'
 import { ALIAS, followCname, followDname } from './alias.ts'
 import { answerByKind } from './any.ts'
 import { denyName, denyType } from './deny.ts'
@@ -90,11 +90,11 @@ function standsBesideCname(type: number): boolean {
   return type === TYPE.CNAME || type === TYPE.ANY || type === TYPE.RRSIG || type === TYPE.NSEC
 }
 
-/** SkyDNS: a service answers for its own types, and is an alias only for those that follow one. */
+/** SkyDNS: a service answers for its own types, and is an alias only for those that follow one, if it has no address. */
 function isServed(q: Query, node: number, flags: number): boolean {
   if ((flags & SETS_FLAG.services) === 0) return false
-  const follows = q.type === TYPE.A || q.type === TYPE.AAAA || q.type === TYPE.TXT
-  return !follows || findSet(q, node, q.type) !== 0
+  if (q.type === TYPE.A || q.type === TYPE.AAAA) return hasAddress(q, node)
+  return q.type !== TYPE.TXT || findSet(q, node, q.type) !== 0
 }
 
 function afterAlias(q: Query, alias: number): number {

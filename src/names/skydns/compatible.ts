@@ -5,10 +5,10 @@ import { equalNames, isSubdomain } from '../../dns/name.ts'
 import { TYPE } from '../../dns/types.ts'
 import type { SourceRecord } from '../part.ts'
 import { groupOf } from './group.ts'
-import { below, bytesOf, wireOf } from './path.ts'
+import { below, bytesOf, nameOf } from './path.ts'
 import { RecordSets } from './record-sets.ts'
-import { addAddresses, addMail, addSrv, addText, withHost, targetOf } from './service-records.ts'
-import type { Service } from './service.ts'
+import { addAddresses, addMail, addNameServers, addSrv, addText, withHost } from './service-records.ts'
+import type { Service } from './parse-service.ts'
 import type { ServiceList } from './service-list.ts'
 
 /** A name answers with the first so many services below it. */
@@ -23,16 +23,16 @@ export interface NameRecords {
 export function compatibleRecords(services: ServiceList, path: string, isApex: boolean): NameRecords {
   const inside = services.below(path, MAX_SERVICES)
   const own = services.at(path, MAX_SERVICES)
+  const found = inside.length > 0 ? inside : own
   const sets = new RecordSets()
-  const apex = isApex ? `${below(path)}dns/apex` : ''
-  const addresses = isApex && services.has(apex) ? gather(services, apex) : undefined
-  addServices(sets, path, inside.length > 0 ? inside : own, addresses)
+  const apex = isApex ? gather(services, `${below(path)}dns/apex`) : []
+  addServices(sets, path, found, apex.length > 0 ? apex : found)
   // Questions for CNAME and PTR are about the name's own value alone, hidden or not.
   for (const service of own) {
     if (service.kind !== TYPE.CNAME) continue
-    sets.add(TYPE.PTR, service.host, service)
+    sets.add(TYPE.PTR, '', service.host, service)
     if (!sets.has(TYPE.CNAME) && service.text === '' && !pointsAt(service, path))
-      sets.add(TYPE.CNAME, service.host, service)
+      sets.add(TYPE.CNAME, '', service.host, service)
   }
   if (isApex) addNameServers(sets, groupOf(withHost(gather(services, `${below(path)}dns/ns`))))
   return { records: sets.records(), cut: inside.length === MAX_SERVICES ? inside.at(-1) : undefined }
@@ -56,9 +56,9 @@ export function addServices(
   // One alias at most (RFC 2181 section 10.1), and none beside addresses. One that leads to the name or below it is a loop,
   // as what is below answers for the name.
   if (!sets.has(TYPE.A) && !sets.has(TYPE.AAAA)) {
-    const owner = bytesOf(wireOf(path))
+    const owner = nameOf(path)
     const alias = addresses.find((service) => isAlias(service) && !isSubdomain(bytesOf(service.host), owner))
-    if (alias !== undefined) sets.add(TYPE.CNAME, alias.host, alias)
+    if (alias !== undefined) sets.add(TYPE.CNAME, '', alias.host, alias)
   }
   addSrv(sets, hosts, (service) => service.port !== -1 && !isText(service))
   addMail(sets, hosts, (service) => service.mail && !isText(service))
@@ -76,10 +76,5 @@ function isAlias({ kind, text }: Service): boolean {
 
 /** Whether the service is an alias of the name for itself. */
 export function pointsAt({ host }: Service, path: string): boolean {
-  return equalNames(bytesOf(host), bytesOf(wireOf(path)))
-}
-
-/** NS records of a zone from the services at its dns/ns. */
-export function addNameServers(sets: RecordSets, services: readonly Service[]): void {
-  for (const service of services) sets.add(TYPE.NS, targetOf(service), service)
+  return equalNames(bytesOf(host), nameOf(path))
 }

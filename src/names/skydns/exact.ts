@@ -2,14 +2,14 @@
 // have them. Nothing hides or adds to anything else, but the protocol's own rule holds: a CNAME stands alone.
 
 import { TYPE } from '../../dns/types.ts'
-import { addNameServers, MAX_SERVICES, type NameRecords, pointsAt } from './compatible.ts'
+import { MAX_SERVICES, type NameRecords, pointsAt } from './compatible.ts'
 import { below, isAtOrBelow } from './path.ts'
 import { RecordSets } from './record-sets.ts'
-import { addAddresses, addMail, addSrv, addText, withHost } from './service-records.ts'
-import type { Service } from './service.ts'
+import { addAddresses, addMail, addNameServers, addSrv, addText, withHost } from './service-records.ts'
+import type { Service } from './parse-service.ts'
 import type { ServiceList } from './service-list.ts'
 
-const REVERSE = ['arpa/in-addr', 'arpa/ip6']
+const REVERSE: readonly string[] = ['arpa/in-addr', 'arpa/ip6']
 
 /** `report` is told of each service that cannot be served beside the others: `<what is>; <what is wanted>`. */
 export function exactRecords(
@@ -27,7 +27,7 @@ export function exactRecords(
   addAddresses(sets, apex)
   addSrv(sets, services.filter(isSrv), isSrv)
   addMail(sets, services, ({ kind, mail }) => mail && kind !== 0)
-  if (isReverse) for (const service of services) if (isPlainName(service)) sets.add(TYPE.PTR, service.host, service)
+  if (isReverse) for (const service of services) if (isPlainName(service)) sets.add(TYPE.PTR, '', service.host, service)
   if (isApex) addNameServers(sets, withHost(list.atOrBelow(`${below(path)}dns/ns`, MAX_SERVICES)))
   const aliases = isReverse ? [] : [...services, ...apex].filter(isPlainName)
   const alias = chooseAlias(sets, path, aliases, isApex, report)
@@ -67,7 +67,7 @@ function chooseAlias(
     else if (pointsAt(service, path)) report(service, 'its name is an alias for itself; another host is wanted')
     else if (chosen === undefined) {
       chosen = service
-      sets.add(TYPE.CNAME, service.host, service)
+      sets.add(TYPE.CNAME, '', service.host, service)
     } else if (service.host !== chosen.host)
       report(service, `its alias stands beside another, which comes first; one host for all is wanted`)
   }

@@ -1,7 +1,7 @@
 // SkyDNS groups: services of one answer that name different groups are not given together.
 
 import { depthOf } from './path.ts'
-import type { Service } from './service.ts'
+import type { Service } from './parse-service.ts'
 
 /**
  * The services that belong to the group set by the shortest key, and those without any group. If keys of that length

@@ -1,9 +1,10 @@
 // The records of one name while they are put together: one set per type, each without duplicates, with one TTL
-// (RFC 2181 sections 5 and 5.2), and short enough for a DNS message.
+// (RFC 2181 sections 5 and 5.2), and short enough for a DNS message. Rdata comes as two texts with one character per
+// byte, a short head and what follows it: the latter are long-lived strings whose hash is known, so that finding
+// duplicates among thousands is cheap.
 
 import type { SourceRecord } from '../part.ts'
-import { bytesOf } from './path.ts'
-import type { Service } from './service.ts'
+import type { Service } from './parse-service.ts'
 
 const LONGEST_SET_BYTES = 65_000
 const RECORD_OVERHEAD = 12
@@ -12,9 +13,10 @@ const FEW = 8
 
 class RecordSet {
   readonly type: number
-  /** One character per byte. */
-  readonly #rdata: string[] = []
-  #seen: Set<string> | undefined
+  readonly #heads: string[] = []
+  readonly #tails: string[] = []
+  /** Tails by head, once there are more than a few. */
+  #seen: Map<string, Set<string>> | undefined
   #bytes = 0
   #ttl = Infinity
   #expiresAt = Infinity
@@ -27,31 +29,52 @@ class RecordSet {
     return this.#bytes > LONGEST_SET_BYTES
   }
 
-  add(rdata: string, service: Service): void {
-    if (this.isFull || this.#has(rdata)) return
-    this.#bytes += RECORD_OVERHEAD + rdata.length
+  add(head: string, tail: string, service: Service): void {
+    if (this.isFull || this.#has(head, tail)) return
+    this.#bytes += RECORD_OVERHEAD + head.length + tail.length
     if (this.isFull) return
-    this.#rdata.push(rdata)
-    this.#seen?.add(rdata)
+    this.#heads.push(head)
+    this.#tails.push(tail)
+    if (this.#seen !== undefined) remember(this.#seen, head, tail)
     this.#ttl = Math.min(this.#ttl, service.ttl)
     this.#expiresAt = Math.min(this.#expiresAt, service.expiresAt)
   }
 
-  #has(rdata: string): boolean {
-    if (this.#rdata.length < FEW) return this.#rdata.includes(rdata)
-    this.#seen ??= new Set(this.#rdata)
-    return this.#seen.has(rdata)
+  #has(head: string, tail: string): boolean {
+    const count = this.#heads.length
+    if (count < FEW) {
+      for (let i = 0; i < count; i++) if (this.#tails[i] === tail && this.#heads[i] === head) return true
+      return false
+    }
+    if (this.#seen === undefined) {
+      this.#seen = new Map()
+      for (let i = 0; i < count; i++) remember(this.#seen, this.#heads[i], this.#tails[i])
+    }
+    return this.#seen.get(head)?.has(tail) ?? false
   }
 
   appendTo(records: SourceRecord[]): void {
     const { type } = this
     const ttl = this.#ttl
     const expiresAt = this.#expiresAt
-    for (const text of this.#rdata) {
-      const rdata = bytesOf(text)
+    for (let i = 0; i < this.#heads.length; i++) {
+      const rdata = concatenate(this.#heads[i], this.#tails[i])
       records.push(expiresAt === Infinity ? { type, ttl, rdata } : { type, ttl, rdata, expiresAt })
     }
   }
+}
+
+function remember(seen: Map<string, Set<string>>, head: string, tail: string): void {
+  const tails = seen.get(head)
+  if (tails === undefined) seen.set(head, new Set([tail]))
+  else tails.add(tail)
+}
+
+function concatenate(head: string, tail: string): Uint8Array {
+  const bytes = new Uint8Array(head.length + tail.length)
+  for (let i = 0; i < head.length; i++) bytes[i] = head.charCodeAt(i)
+  for (let i = 0; i < tail.length; i++) bytes[head.length + i] = tail.charCodeAt(i)
+  return bytes
 }
 
 export class RecordSets {
@@ -70,13 +93,13 @@ export class RecordSets {
     return this.#find(type)?.isFull ?? false
   }
 
-  add(type: number, rdata: string, service: Service): void {
+  add(type: number, head: string, tail: string, service: Service): void {
     let set = this.#find(type)
     if (set === undefined) {
       set = new RecordSet(type)
       this.#sets.push(set)
     }
-    set.add(rdata, service)
+    set.add(head, tail, service)
   }
 
   records(): SourceRecord[] {

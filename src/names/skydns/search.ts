@@ -4,7 +4,7 @@
 import { TYPE } from '../../dns/types.ts'
 import type { SourceRecord } from '../part.ts'
 import { addServices, compatibleRecords, MAX_SERVICES } from './compatible.ts'
-import { bytesOf, isAtOrBelow, pathOfName, wireOf } from './path.ts'
+import { isAtOrBelow, nameOf, pathOfName } from './path.ts'
 import { RecordSets } from './record-sets.ts'
 import type { ServiceList } from './service-list.ts'
 
@@ -18,7 +18,7 @@ export interface SearchResult {
 }
 
 /** How many services are compared with the question, in key order. */
-const MAX_COMPARED = 65_536
+const MAX_COMPARED = 16_384
 /** How many records of targets are looked at for the additional section. */
 const MAX_TARGET_RECORDS = 2048
 const LONGEST_CHAIN = 8
@@ -42,10 +42,10 @@ export function searchRecords(list: ServiceList, zone: string, path: string, typ
   const first = labels.findIndex((label) => ANY_LABEL.test(label))
   const base = labels.slice(0, first < 0 ? labels.length : first).join('/')
   const pattern = labels.map((label) => (ANY_LABEL.test(label) ? '[^/]+' : RegExp.escape(label))).join('/')
-  const matches = new RegExp(`^${pattern}(?:/|$)`, 'u')
-  const matching = list.below(base, MAX_COMPARED).filter((service) => matches.test(service.path))
+  const expression = new RegExp(`^${pattern}(?:/|$)`, 'u')
+  const matching = list.matching(base, (service) => expression.test(service.path), MAX_SERVICES, MAX_COMPARED)
   const sets = new RecordSets()
-  addServices(sets, path, matching.slice(0, MAX_SERVICES))
+  addServices(sets, path, matching)
   const all = sets.records()
   const asked = all.filter((record) => record.type === type)
   const records = asked.length === 0 && FOLLOWED.has(type) ? all.filter(isAlias) : asked
@@ -70,7 +70,7 @@ function addressesOfTargets(
     for (let i = 0; i < LONGEST_CHAIN && left > 0; i++) {
       if (target === undefined || !isAtOrBelow(target, zone) || seen.has(target)) break
       seen.add(target)
-      const owner = bytesOf(wireOf(target))
+      const owner = nameOf(target)
       const found = compatibleRecords(list, target, target === zone).records
       left -= 1 + found.length
       const addresses = found.filter((record) => record.type === TYPE.A || record.type === TYPE.AAAA)

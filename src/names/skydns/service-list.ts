@@ -1,7 +1,8 @@
 // Services in the order of their paths (then keys), as a list of short sorted arrays: finding a place takes two binary
 // searches, inserting or removing moves a few hundred pointers at most.
 
-import type { Service } from './service.ts'
+import type { Service } from './parse-service.ts'
+import { below } from './path.ts'
 
 const LONGEST_CHUNK = 512
 /** Stands behind every path and key. */
@@ -46,6 +47,22 @@ export class ServiceList {
       : this.#between(`${path}/`, '', `${path}0`, '', limit)
   }
 
+  /** Those of the first `compared` services below a path that match, at most `limit`. */
+  matching(path: string, matches: (service: Service) => boolean, limit: number, compared: number): Service[] {
+    const found: Service[] = []
+    const prefix = below(path)
+    const first = this.#chunkFor(prefix, '')
+    let left = compared
+    for (let at = first; at < this.#chunks.length; at++) {
+      const chunk = this.#chunks[at]
+      for (let i = at === first ? placeIn(chunk, prefix, '') : 0; i < chunk.length; i++) {
+        if (left-- === 0 || found.length === limit || !chunk[i].path.startsWith(prefix)) return found
+        if (matches(chunk[i])) found.push(chunk[i])
+      }
+    }
+    return found
+  }
+
   atOrBelow(path: string, limit = Infinity): Service[] {
     return [...this.at(path, limit), ...this.below(path, limit)]
   }
@@ -58,10 +75,10 @@ export class ServiceList {
   /** From the first place, included, to the second, not included; a place is a path and a key. */
   #between(fromPath: string, fromKey: string, toPath: string, toKey: string, limit: number): Service[] {
     const taken: Service[] = []
-    let start = -1
-    for (let at = this.#chunkFor(fromPath, fromKey); at < this.#chunks.length; at++) {
+    const first = this.#chunkFor(fromPath, fromKey)
+    for (let at = first; at < this.#chunks.length; at++) {
       const chunk = this.#chunks[at]
-      start = start < 0 ? placeIn(chunk, fromPath, fromKey) : 0
+      const start = at === first ? placeIn(chunk, fromPath, fromKey) : 0
       if (taken.length === limit || !isBefore(chunk[start], toPath, toKey)) break
       const isInside = isBefore(chunk[chunk.length - 1], toPath, toKey)
       const end = isInside ? chunk.length : placeIn(chunk, toPath, toKey)

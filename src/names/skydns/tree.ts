@@ -1,12 +1,13 @@
 // The SkyDNS keys of a prefix in memory, and from them the records of every name, so that names can be served like those
 // of any zone. A change marks the names it may concern; flush() works out their records, each name once.
 
+import { TYPE } from '../../dns/types.ts'
 import type { SourceRecord } from '../part.ts'
 import { compatibleRecords, type NameRecords } from './compatible.ts'
 import { exactRecords } from './exact.ts'
-import { below, bytesOf, isAtOrBelow, latin1, parentOf, pathOfName, readPath, strip, wireOf } from './path.ts'
+import { below, bytesOf, isAtOrBelow, latin1, nameOf, parentOf, pathOfName, readPath, strip } from './path.ts'
 import { isSearched, type SearchResult, searchRecords } from './search.ts'
-import { parseService, type Service } from './service.ts'
+import { parseService, type Service } from './parse-service.ts'
 import { isBefore, ServiceList } from './service-list.ts'
 import { Zones } from './zones.ts'
 
@@ -17,7 +18,6 @@ export interface SkydnsTreeOptions {
   readonly zones: readonly string[]
   /** `compatible`: as CoreDNS's etcd plugin answers; `exact`: each service only at the name of its key. */
   readonly mode: 'compatible' | 'exact'
-  readonly minLeaseTtlSeconds: number
   readonly maxLeaseTtlSeconds: number
 }
 
@@ -35,7 +35,7 @@ export interface Lease {
 
 const DEFAULT_TTL_SECONDS = 300
 /** Below an origin, what is about the zone itself wherever it stands in the order of keys. */
-const ZONE_PATHS = ['dns/ns', 'dns/apex']
+const ZONE_PATHS: readonly string[] = ['dns/ns', 'dns/apex']
 
 export class SkydnsTree {
   readonly #options: SkydnsTreeOptions
@@ -101,7 +101,7 @@ export class SkydnsTree {
       if (zone === undefined || !this.#isServed(path, zone)) continue
       const found = this.#workOut(path, zone)
       if (path === zone || found.cut !== undefined) this.#kept.set(path, found)
-      changes.push({ origin: this.#zones.originAt(zone), owner: bytesOf(wireOf(path)), records: found.records })
+      changes.push({ origin: this.#zones.originAt(zone), owner: nameOf(path), records: found.records })
     }
     this.#dirty.clear()
     return changes
@@ -117,8 +117,7 @@ export class SkydnsTree {
         seen.add(at)
         if (this.#options.mode === 'exact') break
       }
-    for (const path of seen)
-      if (this.#zones.innermost(path) === zone && this.#isServed(path, zone)) yield bytesOf(wireOf(path))
+    for (const path of seen) if (this.#zones.innermost(path) === zone && this.#isServed(path, zone)) yield nameOf(path)
   }
 
   /** All records of a name. */
@@ -152,12 +151,13 @@ export class SkydnsTree {
     const parsed = parseService(value)
     if (typeof parsed === 'string') return parsed
     const exact = this.#options.mode === 'exact'
-    const path = exact ? strip(keyPath, parsed.targetStrip) : keyPath
+    const path = exact ? strip(keyPath, parsed.keyLabels) : keyPath
     if (path.length < top.length)
       return `"targetstrip" ${parsed.targetStrip} leads out of the zone; one that stays inside is wanted`
-    const targetStrip = exact ? 0 : parsed.targetStrip
+    const ownTarget = exact ? path : strip(keyPath, parsed.targetStrip)
+    const target = parsed.kind === TYPE.CNAME ? parsed.host : latin1(nameOf(ownTarget))
     const ttl = this.#ttl(parsed.ttl, lease)
-    const service: Service = { ...parsed, targetStrip, key, path, ttl, expiresAt: lease?.expiresAt ?? Infinity }
+    const service: Service = { ...parsed, key, path, target, ttl, expiresAt: lease?.expiresAt ?? Infinity }
     const before = this.#byKey.get(key)
     if (before !== undefined) {
       if (isSame(before, service)) return undefined

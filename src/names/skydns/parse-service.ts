@@ -21,7 +21,10 @@ export interface ServiceValue {
   readonly weight: number
   /** 0: not given. */
   readonly ttl: number
+  /** Labels of the key that the target of its records does without. */
   readonly targetStrip: number
+  /** Labels of the key that only tell the records of one name apart. */
+  readonly keyLabels: number
   readonly group: string
 }
 
@@ -30,6 +33,8 @@ export interface Service extends ServiceValue {
   readonly key: string
   /** Of the name it stands at. */
   readonly path: string
+  /** The name that SRV, MX and NS records point at: the host, or for an address the name of the key. */
+  readonly target: string
   /** Of its records, given or not. */
   readonly ttl: number
   /** Unix seconds at which its lease ends; Infinity without one. */
@@ -49,10 +54,13 @@ const WHOLE_NUMBERS = {
 
 /** The service, or `<what is>; <what is wanted>` when it is none. */
 export function parseService(value: Uint8Array): ServiceValue | string {
-  const fields = { host: '', text: '', group: '', mail: false, port: 0, priority: 0, weight: 0, ttl: 0, targetstrip: 0 }
+  const fields = {
+    ...{ host: '', text: '', group: '', record: '', mail: false },
+    ...{ port: 0, priority: 0, weight: 0, ttl: 0, targetstrip: 0 },
+  }
   let json: unknown
   try {
-    json = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.length).toString())
+    json = JSON.parse(Buffer.from(value).toString())
   } catch (thrown) {
     return `its value is not JSON (${oneLine(messageOf(thrown))}); an object such as {"host":"192.0.2.1"} is wanted`
   }
@@ -62,7 +70,7 @@ export function parseService(value: Uint8Array): ServiceValue | string {
     const given = (json as Record<string, unknown>)[key]
     const name = key.toLowerCase()
     if (given === null || !Object.hasOwn(fields, name)) continue
-    const problem = fieldProblem(name as keyof typeof fields, given)
+    const problem = fieldProblem(name, given)
     if (problem !== undefined) return `"${key}" is ${shown(given)}; ${problem} is wanted`
     ;(fields as Record<string, unknown>)[name] = given
   }
@@ -74,13 +82,15 @@ export function parseService(value: Uint8Array): ServiceValue | string {
     return `"host" is ${shown(fields.host)}, neither an address nor a name; ${host} is wanted`
   const { mail, port, weight, ttl, targetstrip: targetStrip } = fields
   const priority = fields.priority === 0 ? DEFAULT_PRIORITY : fields.priority
-  return { ...host, text, mail, port, priority, weight, ttl, targetStrip, group: utf8(fields.group) }
+  // `record` is ours: CoreDNS takes targetstrip off written targets too, so entries that must suit both go without it.
+  const keyLabels = fields.record === '' ? targetStrip : Math.max(1, targetStrip)
+  return { ...host, text, mail, port, priority, weight, ttl, targetStrip, keyLabels, group: utf8(fields.group) }
 }
 
-function fieldProblem(name: keyof typeof WHOLE_NUMBERS | 'host' | 'text' | 'group' | 'mail', given: unknown) {
+function fieldProblem(name: string, given: unknown): string | undefined {
   if (name === 'mail') return typeof given === 'boolean' ? undefined : 'true or false'
-  if (name === 'host' || name === 'text' || name === 'group') return typeof given === 'string' ? undefined : 'a string'
-  const [least, most] = WHOLE_NUMBERS[name]
+  if (!(name in WHOLE_NUMBERS)) return typeof given === 'string' ? undefined : 'a string'
+  const [least, most] = WHOLE_NUMBERS[name as keyof typeof WHOLE_NUMBERS]
   const fits = typeof given === 'number' && Number.isInteger(given) && given >= least && given <= most
   return fits ? undefined : `a whole number from ${least} to ${most}`
 }
