@@ -3,13 +3,15 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError } from '../lib/errors.ts'
-import { Connections, type Link } from './connections.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Connection } from './connection.ts'
+import { Connections } from './connections.ts'
+import { type Endpoint, parseEndpoints } from './endpoint.ts'
 import { explain } from './explain.ts'
 import { CallFailure, type FailureKind, isTokenRefused, mayRetry } from './failure.ts'
 import type { Method } from './methods.ts'
 import type { EtcdOptions } from './options.ts'
 import { type Decoded, decode, type Encodable, encode, type Fields, type MessageType } from './protobuf.ts'
+import { startTimeout } from './timeout.ts'
 
 const REQUEST_TIMEOUT_MS = 5000
 /** Between rounds over all members, as when they are electing a leader; shortened at random by up to a half. */
@@ -26,7 +28,7 @@ export interface Asking {
   readonly timeoutMs?: number
 }
 
-type Attempt<T> = (link: Link, timeoutMs: number) => Promise<T>
+type Attempt<T> = (connection: Connection, timeoutMs: number) => Promise<T>
 
 export class Caller {
   readonly #options: EtcdOptions
@@ -48,8 +50,8 @@ export class Caller {
   ): Promise<Decoded<A>> {
     const bytes = encode(method.request, request)
     const { signal } = asking
-    const answer = await this.#attempts(repeatable, asking, ({ connection, token }, timeoutMs) =>
-      connection.ask(path, bytes, { token, timeoutMs, leaderless, signal }),
+    const answer = await this.#attempts(repeatable, asking, (connection, timeoutMs) =>
+      connection.ask(path, bytes, { token: connection.token, timeoutMs, leaderless, signal }),
     )
     return decode(method.answer, answer)
   }
@@ -64,23 +66,19 @@ export class Caller {
     asking: Asking,
   ): AsyncGenerator<Decoded<A>> {
     const bytes = encode(method.request, request)
-    const { endpoint, answers, first } = await this.#attempts(
-      true,
-      asking,
-      async ({ connection, token }, timeoutMs) => {
-        const { endpoint } = connection
-        const givingUp = new AbortController()
-        const signal = AbortSignal.any([givingUp.signal, ...(asking.signal === undefined ? [] : [asking.signal])])
-        const { path, leaderless, open } = method
-        const answers = readAnswers(method, endpoint, connection.call(path, bytes, { token, leaderless, open, signal }))
-        try {
-          return { endpoint, answers, first: await within(answers.next(), { timeoutMs, kind: 'silent', endpoint }) }
-        } catch (error) {
-          givingUp.abort()
-          throw error
-        }
-      },
-    )
+    const { endpoint, answers, first } = await this.#attempts(true, asking, async (connection, timeoutMs) => {
+      const { endpoint, token } = connection
+      const givingUp = new AbortController()
+      const signal = AbortSignal.any([givingUp.signal, ...(asking.signal === undefined ? [] : [asking.signal])])
+      const { path, leaderless, open } = method
+      const answers = readAnswers(method, endpoint, connection.call(path, bytes, { token, leaderless, open, signal }))
+      try {
+        return { endpoint, answers, first: await within(answers.next(), { timeoutMs, kind: 'silent', endpoint }) }
+      } catch (error) {
+        givingUp.abort()
+        throw error
+      }
+    })
     try {
       if (first.done !== true) yield first.value
       yield* answers
@@ -127,8 +125,15 @@ export class Caller {
   /** Members that have not failed in this round. */
   #candidates(asking: Asking, failures: readonly CallFailure[]): Endpoint[] {
     const failed = new Set(failures.map((failure) => failure.endpoint))
-    const wanted = (endpoint: Endpoint) => asking.endpoint === undefined || endpoint.url === asking.endpoint
-    return this.#connections.order.filter((endpoint) => wanted(endpoint) && !failed.has(endpoint))
+    return this.#wanted(asking).filter((endpoint) => !failed.has(endpoint))
+  }
+
+  #wanted({ what, endpoint }: Asking): readonly Endpoint[] {
+    if (endpoint === undefined) return this.#connections.order
+    const [{ url }] = parseEndpoints({ ...this.#options, endpoints: [endpoint] })
+    const found = this.#connections.order.filter((each) => each.url === url)
+    if (found.length > 0) return found
+    throw new HoldfastError('EtcdEndpoint', `Cannot ${what}: "${url}" is not among the endpoints of this client`)
   }
 
   /** `share`: how many members have to get by with the time that is left. */
@@ -142,12 +147,14 @@ export class Caller {
     const leftMs = () => Math.max(1, deadline - performance.now())
     const shareMs = () => Math.min(leftMs(), Math.max(LEAST_SHARE_MS, leftMs() / share))
     const connecting = () => ({ timeoutMs: shareMs(), kind: 'unreachable', endpoint, signal }) as const
-    const link = await within(this.#connections.link(endpoint), connecting())
+    const connection = await within(this.#connections.connect(endpoint), connecting())
+    const { token } = connection
     try {
-      return await attempt(link, shareMs())
+      return await attempt(connection, shareMs())
     } catch (error) {
       if (!(error instanceof CallFailure) || !isTokenRefused(error) || this.#options.username === undefined) throw error
-      return attempt(await within(this.#connections.renew(endpoint, link), connecting()), shareMs())
+      await within(this.#connections.renewToken(connection, token), connecting())
+      return attempt(connection, shareMs())
     }
   }
 }
@@ -176,13 +183,13 @@ interface Waiting {
 async function within<T>(begun: Promise<T>, { timeoutMs, kind, endpoint, signal }: Waiting): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const late = () => reject(new CallFailure(kind, endpoint, `no answer within ${Math.ceil(timeoutMs)} ms`))
-  const timer = setTimeout(late, timeoutMs)
+  const stopTimeout = startTimeout(timeoutMs, late)
   const abort = () => reject(signal?.reason)
   signal?.addEventListener('abort', abort, { once: true })
   try {
     return await Promise.race([begun, promise])
   } finally {
-    clearTimeout(timer)
+    stopTimeout()
     signal?.removeEventListener('abort', abort)
   }
 }

@@ -24,7 +24,7 @@ import type { EtcdOptions } from './options.ts'
 import type { Decoded, Encodable, Fields, MessageType } from './protobuf.ts'
 import { readWatch, type WatchNews } from './watch.ts'
 
-export type { Compare, KeyValue, Operation, OperationResult, RangeRequest, RangeResult, TxnResult } from './kv.ts'
+export type { Compare, KeyValue, Operation, RangeRequest, RangeResult, TxnResult } from './kv.ts'
 export type { Alarm, Member, Status } from './maintenance.ts'
 export { prefixEnd }
 

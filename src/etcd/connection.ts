@@ -8,6 +8,7 @@ import type { Dialled } from './dial.ts'
 import type { Endpoint } from './endpoint.ts'
 import { CallFailure } from './failure.ts'
 import { FrameReader, frame } from './framing.ts'
+import { startTimeout } from './timeout.ts'
 
 /** etcd hangs up on clients that ping more often than every five seconds. */
 const PING_INTERVAL_MS = 5200
@@ -29,6 +30,8 @@ export interface CallOptions {
 
 export class Connection {
   readonly endpoint: Endpoint
+  /** What calls on it carry: a member keeps the tokens it has given in memory only. */
+  token: string | undefined
   readonly #session: ClientHttp2Session
   readonly #socket: Socket
   #calls = 0
@@ -94,8 +97,9 @@ export class Connection {
     stream.on('trailers', (headers: IncomingHttpHeaders) => {
       trailers = headers
     })
-    const silent = () => stream.destroy(new CallFailure('silent', this.endpoint, `no answer within ${timeoutMs} ms`))
-    const timer = timeoutMs === undefined ? undefined : setTimeout(silent, timeoutMs)
+    const silent = () =>
+      stream.destroy(new CallFailure('silent', this.endpoint, `no answer within ${Math.ceil(timeoutMs ?? 0)} ms`))
+    const stopTimeout = timeoutMs === undefined ? undefined : startTimeout(timeoutMs, silent)
     const abort = () => stream.destroy(new Error('aborted'))
     signal?.addEventListener('abort', abort, { once: true })
     this.#began()
@@ -111,7 +115,7 @@ export class Connection {
       signal?.throwIfAborted()
       throw this.#broken(stream, error)
     } finally {
-      clearTimeout(timer)
+      stopTimeout?.()
       signal?.removeEventListener('abort', abort)
       stream.close(constants.NGHTTP2_CANCEL)
       this.#ended()
@@ -177,12 +181,12 @@ export class Connection {
   #ping(timeoutMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const settle = (isHeard: boolean) => {
-      clearTimeout(timer)
+      stopTimeout()
       if (isHeard) this.#lastHeard = performance.now()
       else this.close()
       resolve(isHeard)
     }
-    const timer = setTimeout(settle, timeoutMs, false)
+    const stopTimeout = startTimeout(timeoutMs, () => settle(false))
     if (this.usable) this.#session.ping((error) => settle(error === null))
     else settle(false)
     return promise

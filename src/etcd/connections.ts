@@ -4,7 +4,7 @@
 import { Connection } from './connection.ts'
 import { dial } from './dial.ts'
 import { type Endpoint, parseEndpoints } from './endpoint.ts'
-import { CallFailure, isAuthDisabled } from './failure.ts'
+import { CallFailure, isAuthDisabled, isOutcomeUnknown } from './failure.ts'
 import * as methods from './methods.ts'
 import type { EtcdOptions } from './options.ts'
 import { decode, encode } from './protobuf.ts'
@@ -12,18 +12,14 @@ import { decode, encode } from './protobuf.ts'
 const DIAL_TIMEOUT_MS = 2000
 const AUTHENTICATE_TIMEOUT_MS = 3000
 
-/** A connection and the token that its calls carry: each member keeps the tokens it has given only in memory. */
-export interface Link {
-  readonly connection: Connection
-  readonly token: string | undefined
-}
-
 export class Connections {
   readonly #options: EtcdOptions
   readonly #order: Endpoint[]
-  readonly #links = new Map<Endpoint, Promise<Link>>()
+  /** The current ones, or attempts at them. */
+  readonly #current = new Map<Endpoint, Promise<Connection>>()
+  readonly #renewals = new Map<Connection, Promise<void>>()
   /** Also those that take no more calls but still have some under way. */
-  readonly #open = new Set<Connection>()
+  readonly #all = new Set<Connection>()
   readonly #closing = new AbortController()
 
   constructor(options: EtcdOptions) {
@@ -49,66 +45,73 @@ export class Connections {
   }
 
   /** Open, proven and authenticated. Concurrent callers share one attempt. */
-  async link(endpoint: Endpoint): Promise<Link> {
-    const shared = this.#share(endpoint, () => this.#connect(endpoint))
-    const link = await shared
-    if (await link.connection.prove()) return link
+  async connect(endpoint: Endpoint): Promise<Connection> {
+    const shared = this.#share(endpoint)
+    const connection = await shared
+    if (await connection.prove()) return connection
     this.#forget(endpoint, shared)
-    return this.#share(endpoint, () => this.#connect(endpoint))
+    return this.#share(endpoint)
   }
 
   /** A new token in place of one that was refused. Concurrent callers share one attempt. */
-  async renew(endpoint: Endpoint, refused: Link): Promise<Link> {
-    const shared = this.#links.get(endpoint)
-    if (shared === undefined || (await shared) !== refused) return this.link(endpoint)
-    this.#forget(endpoint, shared)
-    return this.#share(endpoint, () => this.#authenticate(refused.connection))
+  async renewToken(connection: Connection, refused: string | undefined): Promise<void> {
+    if (connection.token !== refused) return
+    const shared = this.#renewals.get(connection)
+    if (shared !== undefined) return shared
+    const renewal = this.#authenticate(connection).finally(() => this.#renewals.delete(connection))
+    this.#renewals.set(connection, renewal)
+    await renewal
   }
 
   close(): void {
     this.#closing.abort(new Error('the client is closed'))
-    for (const connection of this.#open) connection.close()
+    for (const connection of this.#all) connection.close()
   }
 
-  #share(endpoint: Endpoint, make: () => Promise<Link>): Promise<Link> {
-    const shared = this.#links.get(endpoint)
+  #share(endpoint: Endpoint): Promise<Connection> {
+    const shared = this.#current.get(endpoint)
     if (shared !== undefined) return shared
-    const made = make()
-    this.#links.set(endpoint, made)
+    const made = this.#open(endpoint)
+    this.#current.set(endpoint, made)
     const forget = () => this.#forget(endpoint, made)
-    made.then(({ connection }) => connection.onUnusable(forget)).catch(forget)
+    made.then((connection) => connection.onUnusable(forget)).catch(forget)
     return made
   }
 
-  #forget(endpoint: Endpoint, made: Promise<Link>): void {
-    if (this.#links.get(endpoint) === made) this.#links.delete(endpoint)
+  #forget(endpoint: Endpoint, made: Promise<Connection>): void {
+    if (this.#current.get(endpoint) === made) this.#current.delete(endpoint)
   }
 
-  async #connect(endpoint: Endpoint): Promise<Link> {
+  async #open(endpoint: Endpoint): Promise<Connection> {
     const { tls, dialTimeoutMs: timeoutMs = DIAL_TIMEOUT_MS } = this.#options
     const connection = new Connection(endpoint, await dial(endpoint, { tls, timeoutMs, signal: this.#closing.signal }))
-    this.#open.add(connection)
-    connection.onClose(() => this.#open.delete(connection))
+    this.#all.add(connection)
+    connection.onClose(() => this.#all.delete(connection))
     try {
-      return await this.#authenticate(connection)
+      await this.#authenticate(connection)
+      return connection
     } catch (error) {
       connection.close()
       throw error
     }
   }
 
-  async #authenticate(connection: Connection): Promise<Link> {
+  async #authenticate(connection: Connection): Promise<void> {
     const { username: name, password = '' } = this.#options
-    if (name === undefined) return { connection, token: undefined }
+    if (name === undefined) return
     const { path, request, answer } = methods.AUTHENTICATE
     const options = { token: undefined, timeoutMs: AUTHENTICATE_TIMEOUT_MS, signal: this.#closing.signal }
     try {
       const bytes = await connection.ask(path, encode(request, { name, password }), options)
-      return { connection, token: decode(answer, bytes).token }
+      connection.token = decode(answer, bytes).token
     } catch (error) {
+      if (!(error instanceof CallFailure)) throw error
+      // Whoever wanted to log in has sent nothing else yet.
+      if (isOutcomeUnknown(error))
+        throw new CallFailure('refused', connection.endpoint, error.message, { cause: error })
       // A user is given, but the cluster has authentication turned off: it is open to all.
-      if (error instanceof CallFailure && isAuthDisabled(error)) return { connection, token: undefined }
-      throw error
+      if (!isAuthDisabled(error)) throw error
+      connection.token = undefined
     }
   }
 }

@@ -10,6 +10,7 @@ import { HoldfastError, messageOf } from '../lib/errors.ts'
 import type { Endpoint } from './endpoint.ts'
 import { CallFailure } from './failure.ts'
 import type { TlsOptions } from './options.ts'
+import { startTimeout } from './timeout.ts'
 
 /** What a member may send before we have read it, per call and in all: large values come in one go. */
 const WINDOW_BYTES = 8 << 20
@@ -36,11 +37,14 @@ export async function dial(endpoint: Endpoint, { tls = {}, timeoutMs, signal }: 
   const session = connectHttp2(endpoint.url, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
+    // By default calls are refused while more than 10 MB are under way.
+    maxSessionMemory: Number.MAX_SAFE_INTEGER,
   })
   const fail = (reason: unknown) => reject(unreachable(endpoint, reason))
   const closed = () => fail(new Error('the connection was closed before an HTTP/2 greeting'))
   const aborted = () => reject(signal.reason)
-  const timer = setTimeout(() => fail(new Error(`no HTTP/2 greeting within ${timeoutMs} ms`)), timeoutMs)
+  const late = () => fail(new Error(`no HTTP/2 greeting within ${timeoutMs} ms`))
+  const stopTimeout = startTimeout(timeoutMs, late)
   // Errors after the greeting are the connection's own, which listens too; without a listener they would be thrown.
   socket.on('error', fail)
   session.on('error', fail)
@@ -56,7 +60,7 @@ export async function dial(endpoint: Endpoint, { tls = {}, timeoutMs, signal }: 
     socket.destroy()
     throw error
   } finally {
-    clearTimeout(timer)
+    stopTimeout()
     session.off('close', closed)
     signal.removeEventListener('abort', aborted)
   }

@@ -27,12 +27,16 @@ test('an IPv6 address is connected to without its brackets', () => {
   })
 })
 
-test.each(['', 'ftp://a:1', 'http://', 'http://a:b', 'http://a:1/path', 'http://user@a:1', 'a:70000', 'http://a b'])(
+test.each(['', 'ftp://a:1', 'http://', 'http://a:b', 'http://a:1/path', 'a:70000', 'http://a b'])(
   'the endpoint "%s" is refused',
   (endpoint) => {
     expect(() => parseEndpoints({ endpoints: [endpoint] })).toThrow(`Cannot use etcd endpoint "${endpoint}"`)
   },
 )
+
+test('a password that was written into an endpoint is not shown', () => {
+  expect(() => parseEndpoints({ endpoints: ['http://root:secret@a:1'] })).toThrow('"http://***@a:1"')
+})
 
 test('at least one endpoint is wanted', () => {
   expect(() => parseEndpoints({ endpoints: [] })).toThrow('no endpoint is given')

@@ -44,13 +44,12 @@ function explainStatus(failure: CallFailure, what: string, { username }: EtcdOpt
     const text = `Cannot ${what}: etcd at "${endpoint.url}" has no leader; a majority of the members has to be up`
     return new HoldfastError('EtcdUnreachable', text, { cause: failure, retryable: true })
   }
-  const reason = message.replace(/^etcdserver: /u, '')
-  return new HoldfastError('EtcdFailed', `Cannot ${what}: etcd says "${reason}"`, { cause: failure })
+  return new HoldfastError('EtcdFailed', `Cannot ${what}: etcd says "${bare(message)}"`, { cause: failure })
 }
 
 function explainSilence(failure: CallFailure, { what, repeatable }: Task): HoldfastError {
   const { message, endpoint, kind } = failure
-  const reason = kind === 'status' ? `it says "${message.replace(/^etcdserver: /u, '')}"` : oneLine(message)
+  const reason = kind === 'status' ? `it says "${bare(message)}"` : oneLine(message)
   const advice = repeatable ? 'try again' : 'it may be done or not, so look before trying again'
   const text = `Cannot ${what}: no result from etcd at "${endpoint.url}" (${reason}); ${advice}`
   return new HoldfastError('EtcdTimeout', text, { cause: failure, retryable: true })
@@ -68,12 +67,13 @@ function explainUnreachable(failures: readonly CallFailure[], what: string): Hol
 }
 
 /** Continues `etcd at "url"`. */
-function unreachableReason({ message, cause, endpoint }: CallFailure): string {
+function unreachableReason({ kind, message, cause, endpoint }: CallFailure): string {
   const code = codeOf(cause)
   if (code === 'ECONNREFUSED') return 'refuses connections'
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'has a host name that is not known'
   if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return 'cannot be reached, as there is no route to it'
   if (/within \d+ ms/u.test(message)) return 'does not answer'
+  if (kind === 'refused') return `takes no calls (${bare(oneLine(message))})`
   if (endpoint.secure) return 'closes the connection instead of speaking TLS (without TLS it would be http://)'
   return 'closes the connection without a greeting (with TLS it would be https://)'
 }
@@ -109,6 +109,11 @@ function trustProblem({ cause, message, endpoint }: CallFailure, { tls }: EtcdOp
 function codeOf(cause: unknown): string {
   const { code } = (cause ?? {}) as { readonly code?: unknown }
   return typeof code === 'string' ? code : ''
+}
+
+/** Without the parts that say only where it comes from. */
+function bare(message: string): string {
+  return message.replace(/^(?:rpc error: code = \w+ desc = )?(?:etcdserver: )?/u, '')
 }
 
 /** OpenSSL's messages have line breaks, and thread numbers before the colon that begins them. */

@@ -4,9 +4,9 @@
 import type { Endpoint } from './endpoint.ts'
 
 /**
- * `unreachable`: there was no connection, so nothing was sent. `refused`: the member took the request back unprocessed
- * (HTTP/2 REFUSED_STREAM). `lost`: the connection broke after it was sent. `silent`: no answer in time.
- * `status`: the member answered with an error.
+ * `unreachable`: there was no connection, so nothing was sent. `refused`: the member did not let us log in, or took the
+ * request back unprocessed (HTTP/2 REFUSED_STREAM). `lost`: the connection broke after it was sent. `silent`: no answer
+ * in time. `status`: the member answered with an error.
  */
 export type FailureKind = 'unreachable' | 'refused' | 'lost' | 'silent' | 'status'
 
@@ -38,22 +38,18 @@ const UNAVAILABLE = 14
 
 /** Whether the same request may be sent again; `repeatable` says that executing it twice does no harm. */
 export function mayRetry(failure: CallFailure, repeatable: boolean): boolean {
-  if (failure.kind !== 'status') return repeatable || failure.kind === 'unreachable' || failure.kind === 'refused'
-  if (isUnexecuted(failure.message)) return true
-  return repeatable && [CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE].includes(failure.status)
+  if (failure.kind === 'unreachable' || failure.kind === 'refused') return true
+  return isUnexecuted(failure.message) || (repeatable && isOutcomeUnknown(failure))
 }
 
 /** Whether a member's answer means that it did nothing, and that it or another may do it in a moment. */
 function isUnexecuted(message: string): boolean {
-  return /no leader|too many requests|not supported for learner/u.test(message)
+  return /no leader|too many requests|not supported for learner|revision of auth store is old/u.test(message)
 }
 
-/**
- * The token is unknown to this member (it was restarted, or the token is too old), or older than a change of rights.
- * To a watch etcd 3.4 says "permission denied" in all these cases.
- */
+/** The token is unknown to this member (it was restarted, or the token is too old), or older than a change of rights. */
 export function isTokenRefused(failure: CallFailure): boolean {
-  return /invalid auth token|revision of auth store is old|user name is empty|permission denied/u.test(failure.message)
+  return /invalid auth token|revision of auth store is old|user name is empty/u.test(failure.message)
 }
 
 export function isAuthDisabled(failure: CallFailure): boolean {
@@ -65,10 +61,13 @@ export function isHistoryGone(failure: CallFailure): boolean {
   return /required revision (?:has been compacted|is a future revision)/u.test(failure.message)
 }
 
-/** Without a status of etcd's own: whether a write was executed cannot be known. */
+/** Whether a write was executed cannot be known. */
 export function isOutcomeUnknown(failure: CallFailure): boolean {
   if (failure.kind === 'lost' || failure.kind === 'silent') return true
-  return (
-    failure.kind === 'status' && [CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE].includes(failure.status)
-  )
+  return failure.kind === 'status' && isIndefinite(failure.status) && !isUnexecuted(failure.message)
+}
+
+/** Statuses of a member that was interrupted, in contrast to those of one that decided something. */
+function isIndefinite(status: number): boolean {
+  return [CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE].includes(status)
 }

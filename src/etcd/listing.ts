@@ -1,16 +1,19 @@
-// Reads all keys with a prefix as they were at one revision, in pages of a few megabytes.
+// Reads all keys with a prefix as they were at one revision, in pages. etcd limits them by the number of keys only, so
+// we learn from each page how many fit the next, and ask for fewer when an answer takes too long.
 
 import { HoldfastError } from '../lib/errors.ts'
-import type { EtcdClient, KeyValue, RangeResult } from './client.ts'
+import type { EtcdClient, KeyValue, RangeRequest, RangeResult } from './client.ts'
 import { prefixRange, showKey } from './keys.ts'
 
-/** The first page finds out how large values are; 64 of the largest that etcd takes are less than 100 MB. */
-const FIRST_PAGE_KEYS = 64
-const MAX_PAGE_KEYS = 10_000
-const PAGE_BYTES = 2 << 20
+/** Of the largest values that etcd takes by default, these are 12 MB. */
+const FIRST_PAGE_KEYS = 8
+const MAX_PAGE_KEYS = 5000
+const PAGE_BYTES = 1 << 19
+/** How fast pages may grow, and shrink when one is too large. */
+const STEP = 16
 
 export function firstPage(client: EtcdClient, prefix: Uint8Array, signal: AbortSignal): Promise<RangeResult> {
-  return client.range({ ...prefixRange(prefix), limit: FIRST_PAGE_KEYS }, signal)
+  return readPage(client, prefixRange(prefix), FIRST_PAGE_KEYS, signal)
 }
 
 /** The others, as of the revision of the first. Throws when etcd has forgotten that revision before the last page. */
@@ -27,9 +30,24 @@ export async function* laterPages(
     const last = page.kvs.at(-1)
     if (!page.more || last === undefined) return
     const key = Buffer.concat([last.key, Uint8Array.of(0)])
-    page = await client.range({ key, rangeEnd, limit: nextLimit(page.kvs), revision }, signal)
+    page = await readPage(client, { key, rangeEnd, revision }, nextLimit(page.kvs), signal)
     if (page.clusterId !== clusterId) throw anotherCluster(prefix)
     yield page
+  }
+}
+
+async function readPage(
+  client: EtcdClient,
+  request: RangeRequest,
+  limit: number,
+  signal: AbortSignal,
+): Promise<RangeResult> {
+  try {
+    return await client.range({ ...request, limit }, signal)
+  } catch (error) {
+    const isTooLarge = error instanceof HoldfastError && error.code === 'EtcdTimeout' && limit > 1
+    if (!isTooLarge) throw error
+    return readPage(client, request, Math.ceil(limit / STEP), signal)
   }
 }
 
@@ -37,7 +55,7 @@ export async function* laterPages(
 function nextLimit(kvs: readonly KeyValue[]): number {
   const bytes = kvs.reduce((sum, { key, value }) => sum + key.length + value.length, 1)
   const fitting = Math.floor((kvs.length * PAGE_BYTES) / bytes)
-  return Math.max(1, Math.min(fitting, kvs.length * 16, MAX_PAGE_KEYS))
+  return Math.max(1, Math.min(fitting, kvs.length * STEP, MAX_PAGE_KEYS))
 }
 
 export function anotherCluster(prefix: Uint8Array): HoldfastError {

@@ -44,7 +44,7 @@ export interface MirrorOptions {
 }
 
 const FIRST_PAUSE_MS = 50
-const MAX_PAUSE_MS = 2000
+const MAX_PAUSE_MS = 1000
 /** After a watch that lived this long the next one needs no pause. */
 const GOOD_WATCH_MS = 1000
 

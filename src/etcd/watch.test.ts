@@ -6,12 +6,12 @@ import { readWatch, type WatchNews } from './watch.ts'
 test('fragments are put together, so that a revision is never in two pieces', async () => {
   const news = await read(
     { created: true },
-    { fragment: true, events: [put('a', 5n), put('b', 5n)] },
+    { fragment: true, events: [put('x', 3n), put('y', 4n), put('a', 5n), put('b', 5n)] },
     { fragment: true, events: [put('c', 5n)] },
     { fragment: false, events: [put('d', 5n), put('e', 6n)] },
     { events: [{ type: 1, kv: { key: Buffer.from('a'), modRevision: 7n } }] },
   )
-  expect(news).toEqual(['created', 'a@5 b@5 c@5 d@5 e@6', 'a deleted@7'])
+  expect(news).toEqual(['created', 'x@3 y@4', 'a@5 b@5 c@5 d@5 e@6', 'a deleted@7'])
 })
 
 test('an answer without events is progress, but the one that says "created" is not', async () => {

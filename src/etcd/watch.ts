@@ -1,5 +1,5 @@
-// One watch on one member, as news in order. Large answers come in fragments, which are put together again, so that all
-// events of one revision are in one piece of news.
+// One watch on one member, as news in order. Large answers come in fragments: a revision that may be cut by the end of
+// one is held back until the next, so that all its events are in one piece of news.
 
 import { DELETED, type HEADER, type WATCH_ANSWER } from './messages.ts'
 import type { KeyValue } from './kv.ts'
@@ -31,15 +31,21 @@ export async function* readWatch(answers: AsyncIterable<Decoded<typeof WATCH_ANS
     }
     if (created) yield { kind: 'created', header }
     for (const { type, kv } of events) pending.push({ isDeletion: type === DELETED, kv })
-    if (fragment) continue
-    if (pending.length > 0) {
-      const complete = pending
-      pending = []
-      yield { kind: 'events', events: complete }
-    } else if (!created) {
+    const complete = fragment ? beforeLastRevision(pending) : pending
+    pending = pending.slice(complete.length)
+    if (complete.length > 0) yield { kind: 'events', events: complete }
+    else if (!created && !fragment) {
       // etcd sends this on the watch's own queue, behind all events it speaks of. (Not so what it answers when asked for
       // progress, which may overtake them in 3.4: so we do not ask.)
       yield { kind: 'progress', revision: header.revision }
     }
   }
+}
+
+function beforeLastRevision(events: readonly WatchEvent[]): readonly WatchEvent[] {
+  const last = events.at(-1)?.kv.modRevision
+  return events.slice(
+    0,
+    events.findIndex(({ kv }) => kv.modRevision === last),
+  )
 }

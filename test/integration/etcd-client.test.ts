@@ -94,6 +94,15 @@ describe('keys, transactions and leases', () => {
     await recorder.stop()
   })
 
+  test('many large values go over one connection at once', async () => {
+    const value = Buffer.alloc(1_000_000, 'x')
+    await Promise.all(Array.from({ length: 20 }, (_, index) => client.put(bytes(`wide/${index}`), value)))
+    const range = { key: bytes('wide/'), rangeEnd: prefixEnd(bytes('wide/')) }
+    const read = await Promise.all([client.range(range), client.range(range)])
+    expect(read.flatMap(({ kvs }) => kvs).filter((kv) => kv.value.length === value.length)).toHaveLength(40)
+    await client.delete(range.key, range)
+  })
+
   test('100,000 keys are listed as they were at one revision, and then followed', async () => {
     const batches = Array.from({ length: 20 }, (_, batch) =>
       Array.from({ length: 5000 }, (_, index) => ({
@@ -119,6 +128,16 @@ describe('keys, transactions and leases', () => {
     const call = client.range({ key: bytes('many/'), rangeEnd: prefixEnd(bytes('many/')) }, soon.signal)
     soon.abort(new Error('enough'))
     await expect(call).rejects.toThrow('enough')
+  })
+
+  test('an answer that arrived in time counts, even if this thread was too busy to look', async () => {
+    const hasty = new EtcdClient({ ...cluster.options, requestTimeoutMs: 300 })
+    await hasty.range({ key: bytes('k') })
+    const call = hasty.range({ key: bytes('k') })
+    await new Promise((resolve) => setImmediate(resolve))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600)
+    expect((await call).kvs).toEqual([])
+    hasty.close()
   })
 
   test('members, status, snapshot and alarms are told', async () => {

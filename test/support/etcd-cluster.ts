@@ -4,7 +4,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -136,10 +136,12 @@ export class EtcdCluster {
     rmSync(join(this.directory, this.#members[index].name), { recursive: true, force: true })
   }
 
-  /** Stops the process as it is (SIGSTOP): connections stay, nothing is answered. */
+  /** Stops the process as it is (SIGSTOP): connections stay, nothing is answered. Returns when it stands still. */
   pause(index: number): void {
-    this.#members[index].process?.kill('SIGSTOP')
-    this.#members[index].paused = true
+    const member = this.#members[index]
+    member.process?.kill('SIGSTOP')
+    member.paused = true
+    while (member.process?.pid !== undefined && !standsStill(member.process.pid)) pauseThread(1)
   }
 
   resume(index: number): void {
@@ -228,6 +230,16 @@ export class EtcdCluster {
   #log(member: Member): string {
     return readFileSync(join(this.directory, `${member.name}.log`), 'utf8').slice(-2000)
   }
+}
+
+function standsStill(pid: number): boolean {
+  const tasks = `/proc/${pid}/task`
+  // The state follows the name, which is in parentheses.
+  return readdirSync(tasks).every((task) => /\) T /u.test(readFileSync(`${tasks}/${task}/stat`, 'latin1')))
+}
+
+function pauseThread(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
 async function secure(directory: string, tls: 'server' | 'client'): Promise<Security> {
