@@ -25,7 +25,7 @@ import { Replay } from './snapshot-replay.ts'
 import { rewriteFrames, writeWhole } from './snapshot-rewrite.ts'
 
 /** A file is rewritten when its dead bytes outweigh the live ones by this much. */
-const DEAD_SLACK = 1 << 20
+const DEAD_SLACK = 16 << 20
 /** How long rewriting keeps its thread busy at a time. */
 const SLICE_MS = 2
 const TAIL_CHUNK = 1 << 20
