@@ -8,6 +8,7 @@ import { publishZonefilesCommand } from './publish-zonefiles.ts'
 import { recordLsCommand } from './record-ls.ts'
 import { recordRmCommand } from './record-rm.ts'
 import { recordSetCommand } from './record-set.ts'
+import { statusCommand } from './status.ts'
 import { version } from './version.ts'
 import { zoneCheckCommand } from './zone-check.ts'
 import { zoneDiffCommand } from './zone-diff.ts'
@@ -18,6 +19,7 @@ import { zoneRmCommand } from './zone-rm.ts'
 
 const COMMANDS: readonly Command[] = [
   dnsCommand,
+  statusCommand,
   publishZonefilesCommand,
   zoneLsCommand,
   zoneGetCommand,

@@ -2,12 +2,14 @@
 // several texts for one origin the source with the lowest rank wins. A text that is refused changes nothing: the last
 // good version stays, and where there is none the zone answers SERVFAIL until there is.
 
+import { type BinaryLike, createHash } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { parseName } from '../dns/name.ts'
 import { formatProblem } from '../dns/zonefile/problem.ts'
 import type { ZoneFileProblem } from '../dns/zonefile/problem.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { Arena } from '../zone/arena.ts'
+import type { ZoneBuilder } from '../zone/build.ts'
 import type { CompileOptions } from '../zone/compile.ts'
 import type { Directory } from '../zone/directory.ts'
 import type { LoaderReport } from './loader-messages.ts'
@@ -15,6 +17,7 @@ import type { PartOptions, ZoneOffer, ZoneSource } from './offer.ts'
 import type { SourceRecord, ZonePart } from './part.ts'
 import { keyOf, ServedZone } from './served-zone.ts'
 import type { NameChange, NamesListener, PartNames } from './served-zone.ts'
+import { nextSerial } from './serials.ts'
 import type { SerialStore } from './serials.ts'
 import type { ZoneText } from './zone-text.ts'
 
@@ -39,6 +42,8 @@ interface Entry {
   live: { readonly source: ZoneSource; readonly text: ZoneText } | undefined
   /** What the content in service is made of, for its serial. */
   readonly versions: Map<ZoneSource | PartOptions, string>
+  /** What has been said of its sources getting in each other's way. */
+  readonly told: Set<string>
 }
 
 /** More problems than this say nothing new. */
@@ -50,8 +55,8 @@ export class Catalog {
   readonly #options: CatalogOptions
   readonly #entries = new Map<string, Entry>()
   readonly #changed = new Set<Entry>()
-  /** Slot 0 counts what is in no zone. */
-  #slots = 1
+  /** By zone, also of those that are gone, so that they find their counters again. Slot 0 counts what is in no zone. */
+  readonly #slots = new Map<string, number>()
 
   constructor(options: CatalogOptions) {
     this.#options = options
@@ -62,18 +67,19 @@ export class Catalog {
     const entry = this.#entry(source.space, origin)
     entry.offers.set(source, offer)
     const chosen = chosenOf(entry)
-    if (chosen === source) return this.#load(entry, source, offer)
-    this.#options.report({
-      kind: 'problem',
-      message: `Cannot use "${offer.label}" for ${origin}: "${chosen && entry.offers.get(chosen)?.label}" comes first; remove one of them`,
-    })
-    return true
+    for (const [other, { label }] of entry.offers)
+      if (other !== chosen)
+        this.#tellOnce(
+          entry,
+          `Cannot use "${label}" for ${origin}: "${chosen && entry.offers.get(chosen)?.label}" comes first; remove one of them`,
+        )
+    return chosen === source ? this.#load(entry, source, offer) : true
   }
 
   /** A source should have the origin, but its text cannot be read: the zone is known, and fails until it can. */
   miss(source: ZoneSource, origin: string, label: string): void {
     const entry = this.#entry(source.space, origin)
-    if (entry.served.serial === undefined) this.#refuse(entry, label, [])
+    if (entry.served.serial === undefined) this.#refuse(entry, source, label, [])
   }
 
   /** A source no longer has the origin. */
@@ -82,16 +88,14 @@ export class Catalog {
     const wasChosen = chosenOf(entry) === source
     entry.offers.delete(source)
     entry.versions.delete(source)
+    entry.told.clear()
     if (!wasChosen) return
     entry.live = undefined
     const next = chosenOf(entry)
     const offer = next && entry.offers.get(next)
-    if (next !== undefined && offer !== undefined) {
-      this.#load(entry, next, offer)
-      return
-    }
-    if (entry.served.dropText(this.#serials(entry, nowSeconds()))) return this.#tell(entry)
-    this.#remove(entry)
+    if (next !== undefined && offer !== undefined) this.#load(entry, next, offer)
+    else if (entry.parts.length === 0) this.#remove(entry)
+    else this.#publish(entry, () => entry.served.dropText(this.#serials(entry, nowSeconds())))
   }
 
   /** The way for a source to add names to a zone. Before anything is offered for it. */
@@ -119,16 +123,17 @@ export class Catalog {
         if (changes.size === 0 && entry.served.serial !== undefined) return
         pending = new Map()
         entry.versions.set(options, String(serial))
-        this.#options.directory.reclaim()
-        entry.served.setNames(names, changes, this.#serials(entry, serial))
-        this.#tell(entry)
+        this.#publish(entry, () => entry.served.setNames(names, changes, this.#serials(entry, serial)))
       },
     }
   }
 
-  /** A zone that only gets names, before the first of them: known, and failing. */
+  /** A zone that only gets names: before the first of them it is known, and fails. */
   await(space: number, origin: string): void {
-    this.#entry(space, origin).served.fail()
+    const { served, slot, parts } = this.#entry(space, origin)
+    if (served.serial !== undefined) return
+    served.fail()
+    this.#options.report({ kind: 'awaited', space, origin, slot, plugin: parts[0]?.plugin ?? '' })
   }
 
   #entry(space: number, origin: string): Entry {
@@ -136,9 +141,13 @@ export class Catalog {
     let entry = this.#entries.get(key)
     if (entry === undefined) {
       const { arena, directory, listener } = this.#options
-      const slot = this.#slots++
+      const slot = this.#slots.get(key) ?? this.#slots.size + 1
+      this.#slots.set(key, slot)
       const served = new ServedZone(origin, arena, directory, () => this.#compileOptions(key), listener(space, origin))
-      entry = { space, origin, slot, served, offers: new Map(), parts: [], live: undefined, versions: new Map() }
+      entry = {
+        ...{ space, origin, slot, served, live: undefined },
+        ...{ offers: new Map(), parts: [], versions: new Map(), told: new Set() },
+      }
       this.#entries.set(key, entry)
     }
     return entry
@@ -179,7 +188,7 @@ export class Catalog {
     try {
       return this.#tryLoad(entry, source, offer)
     } catch (thrown) {
-      this.#refuse(entry, offer.label, [`${offer.label}: ${messageOf(thrown)}`])
+      this.#refuse(entry, source, offer.label, [`${offer.label}: ${messageOf(thrown)}`])
       return false
     }
   }
@@ -198,16 +207,16 @@ export class Catalog {
     try {
       source.watchAlso(origin, loaded.included)
       if (!accepted) {
-        this.#refuse(entry, offer.label, describe(problems, 'error'))
+        this.#refuse(entry, source, offer.label, describe(problems, 'error'))
         return false
       }
       // Room of versions that readers have left since makes room for this one.
       directory.reclaim()
-      if (offer.version !== undefined) entry.versions.set(source, offer.version)
-      const serials = offer.version === undefined ? (wanted: number) => wanted : this.#serials(entry, nowSeconds())
+      const serials = this.#textSerials(entry, source, offer.version, builder)
       served.setText({ rank: source.rank, builder }, live === undefined ? undefined : loaded.touched, serials)
       entry.live = loaded.live === undefined ? undefined : { source, text: loaded.live }
       directory.reclaim()
+      this.#tellSigned(entry)
       report({
         kind: 'zone',
         space,
@@ -231,16 +240,62 @@ export class Catalog {
     }
   }
 
-  /** `fallback` is wanted of a zone without a text. */
-  #serials(entry: Entry, fallback: number): (wanted: number) => number {
-    const hash = [...entry.versions.values()].join(' ')
-    return (wanted) =>
-      this.#options.serials.serialFor(`${entry.space} ${entry.origin}`, hash, wanted === 0 ? fallback : wanted)
+  /** A file's serial is its author's business, as long as nothing else makes the zone change. */
+  #textSerials(
+    entry: Entry,
+    source: ZoneSource,
+    version: string | undefined,
+    builder: ZoneBuilder,
+  ): (wanted: number) => number {
+    if (version === undefined && entry.parts.length === 0) return (wanted) => wanted
+    entry.versions.set(source, version ?? contentVersion(builder))
+    return this.#serials(entry, nowSeconds())
   }
 
-  #refuse({ space, origin, slot, served }: Entry, label: string, errors: readonly string[]): void {
+  /** `fallback` is wanted of a zone without a text. */
+  #serials(entry: Entry, fallback: number): (wanted: number) => number {
+    const { space, origin, served, parts, versions } = entry
+    const content = digest([JSON.stringify([chosenOf(entry), ...parts].map((each) => each && versions.get(each)))])
+    return (wanted) =>
+      this.#options.serials.serialFor(`${space} ${origin}`, content, nextSerial(served.serial, wanted || fallback))
+  }
+
+  /** Changes the names of a zone. What goes wrong concerns this zone alone, and the next change makes up for it. */
+  #publish(entry: Entry, change: () => void): void {
+    const { directory, report } = this.#options
+    directory.reclaim()
+    try {
+      change()
+      this.#tell(entry)
+      this.#tellSigned(entry)
+    } catch (thrown) {
+      report({
+        kind: 'problem',
+        message: `Cannot change names of ${entry.origin}: ${messageOf(thrown)}; it stays as it is`,
+      })
+    }
+  }
+
+  #tellSigned(entry: Entry): void {
+    const { origin, served, parts } = entry
+    if (parts.length === 0 || !served.isSigned) return
+    const what = parts.map(({ plugin }) => plugin).join(', ')
+    this.#tellOnce(
+      entry,
+      `Cannot add names of ${what} to ${origin}: its text is signed, and says that they do not exist; give them a zone of their own`,
+    )
+  }
+
+  #tellOnce(entry: Entry, message: string): void {
+    if (entry.told.has(message)) return
+    entry.told.add(message)
+    this.#options.report({ kind: 'problem', message })
+  }
+
+  #refuse(entry: Entry, { plugin }: ZoneSource, file: string, errors: readonly string[]): void {
+    const { space, origin, slot, served } = entry
     served.fail()
-    this.#options.report({ kind: 'refused', space, origin, slot, file: label, errors, keptSerial: served.serial })
+    this.#options.report({ kind: 'refused', space, origin, slot, plugin, file, errors, keptSerial: served.serial })
   }
 
   /** Tells what is in service of a zone whose names change, not at each of them. */
@@ -252,7 +307,7 @@ export class Catalog {
   /** Tells at once what is to be told. */
   tellChanged(): void {
     const { arena, report } = this.#options
-    for (const { space, origin, slot, served, parts } of this.#changed) {
+    for (const { space, origin, slot, served, parts, offers } of this.#changed) {
       if (served.serial === undefined) continue
       report({
         kind: 'names',
@@ -260,6 +315,7 @@ export class Catalog {
         origin,
         slot,
         plugin: parts[0]?.plugin ?? '',
+        hasText: offers.size > 0,
         serial: served.serial,
         arenaUsedBytes: arena.usedBytes,
         arenaBytes: arena.buffer.byteLength,
@@ -280,6 +336,17 @@ function describe(problems: readonly ZoneFileProblem[], severity: ZoneFileProble
     .filter((problem) => problem.severity === severity)
     .slice(0, PROBLEMS_SHOWN)
     .map((problem) => formatProblem(problem))
+}
+
+/** Differs for different records. */
+function contentVersion(builder: ZoneBuilder): string {
+  return digest([builder.nameBytes, builder.rdataBytes, ...builder.recordColumns()])
+}
+
+function digest(pieces: readonly BinaryLike[]): string {
+  const hash = createHash('sha256')
+  for (const piece of pieces) hash.update(piece)
+  return hash.digest('base64url').slice(0, 16)
 }
 
 function nowSeconds(): number {

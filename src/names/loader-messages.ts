@@ -11,6 +11,7 @@ import type {
   SkydnsConfig,
 } from '../server/config.ts'
 import type { SearchResult } from './skydns/search.ts'
+import type { SourceState } from './sources/etcd-source.ts'
 
 export interface LoaderData {
   readonly control: SharedArrayBuffer
@@ -55,6 +56,13 @@ export interface SearchRequest {
 
 export type LoaderRequest = NewReader | SearchRequest
 
+/** What a search has found. */
+export interface SearchFound {
+  readonly kind: 'found'
+  readonly id: number
+  readonly result: SearchResult | undefined
+}
+
 export type LoaderReport =
   | {
       readonly kind: 'zone'
@@ -78,6 +86,7 @@ export type LoaderReport =
       readonly space: number
       readonly origin: string
       readonly slot: number
+      readonly plugin: string
       readonly file: string
       readonly errors: readonly string[]
       /** Serial of the version that stays in service; undefined when there is none. */
@@ -90,6 +99,14 @@ export type LoaderReport =
       readonly arenaUsedBytes: number
       readonly arenaBytes: number
     }
+  /** A zone that gets its names from sources that have not been heard yet. */
+  | {
+      readonly kind: 'awaited'
+      readonly space: number
+      readonly origin: string
+      readonly slot: number
+      readonly plugin: string
+    }
   /** Names of a zone have changed, since the last report of it. */
   | {
       readonly kind: 'names'
@@ -97,27 +114,21 @@ export type LoaderReport =
       readonly origin: string
       readonly slot: number
       readonly plugin: string
+      /** Beside the names there is a text, in service or refused. */
+      readonly hasText: boolean
       readonly serial: number
       readonly arenaUsedBytes: number
       readonly arenaBytes: number
     }
   /** How a source stands with etcd. */
-  | {
+  | (SourceState & {
       readonly kind: 'source'
       readonly space: number
       readonly type: string
       readonly name: string
       readonly prefix: string
       readonly endpoints: readonly string[]
-      readonly up: boolean
-      readonly error: string | undefined
-      readonly hint: string | undefined
-      readonly keys: number
-      readonly revision: string
-      /** Unix milliseconds of the state on disk that the source started from. */
-      readonly startedFrom: number | undefined
-    }
-  | { readonly kind: 'found'; readonly id: number; readonly result: SearchResult | undefined }
+    })
   | { readonly kind: 'problem'; readonly message: string }
   /** A directory that could not be read at the start: nobody knows which zones are in it. */
   | { readonly kind: 'unreadable'; readonly path: string }

@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { workerUrl } from '../lib/worker-url.ts'
-import type { LoaderData, LoaderReport, LoaderRequest, SearchRequest } from './loader-messages.ts'
+import type { LoaderData, LoaderReport, LoaderRequest, SearchFound, SearchRequest } from './loader-messages.ts'
 import type { SearchResult } from './skydns/search.ts'
 
 /** Searches take milliseconds each, and changes wait behind them: more at a time are refused. */
@@ -23,7 +23,7 @@ export class LoaderThread {
       transferList: [...data.readers],
       name: 'holdfast-load',
     })
-    this.#worker.on('message', (report: LoaderReport) => {
+    this.#worker.on('message', (report: LoaderReport | SearchFound) => {
       if (report.kind === 'found') this.#found(report.id, report.result)
       else onReport(report)
     })

@@ -3,13 +3,15 @@
 
 import { performance } from 'node:perf_hooks'
 import { parentPort, workerData } from 'node:worker_threads'
+import { messageOf } from '../lib/errors.ts'
 import { loadLibc } from '../lib/libc.ts'
 import { Arena } from '../zone/arena.ts'
 import { Directory } from '../zone/directory.ts'
 import { Control } from '../zone/epoch.ts'
 import { Catalog } from './catalog.ts'
-import type { LoaderData, LoaderReport, LoaderRequest } from './loader-messages.ts'
+import type { LoaderData, LoaderReport, LoaderRequest, SearchFound, SearchRequest } from './loader-messages.ts'
 import { SerialStore } from './serials.ts'
+import type { SearchResult } from './skydns/search.ts'
 import { SpaceSources } from './space-sources.ts'
 import type { SpaceContext } from './space-sources.ts'
 
@@ -22,7 +24,7 @@ const control = new Control(data.control)
 const lifetime = new AbortController().signal
 const libc = loadLibc(() => undefined)
 
-function report(message: LoaderReport): void {
+function report(message: LoaderReport | SearchFound): void {
   // A large zone leaves as much free memory behind as it takes; the allocator would keep it for the next one.
   if (message.kind === 'zone' && message.records > LARGE_ZONE) libc?.malloc_trim?.(0)
   parentPort?.postMessage(message)
@@ -52,10 +54,22 @@ const started = performance.now()
 const { requireNs, stateDirectory } = data
 const context: SpaceContext = { catalog, signal: lifetime, requireNs, stateDirectory, report, listeners }
 const spaces = new Map(data.spaces.map((space) => [space.space, new SpaceSources(space, context)]))
+
+function search({ space, origin, name, type }: SearchRequest): SearchResult | undefined {
+  try {
+    return spaces.get(space)?.search(origin, name, type)
+  } catch (thrown) {
+    report({
+      kind: 'problem',
+      message: `Cannot search ${origin}: ${messageOf(thrown)}; this is a defect, please report it`,
+    })
+    return undefined
+  }
+}
+
 parentPort?.on('message', (request: LoaderRequest) => {
   if (request.kind === 'search') {
-    const { id, space, origin, name, type } = request
-    report({ kind: 'found', id, result: spaces.get(space)?.search(origin, name, type) })
+    report({ kind: 'found', id: request.id, result: search(request) })
     return
   }
   readers.push(request.port)

@@ -43,6 +43,7 @@ export interface NamesListener {
 export class ServedZone {
   readonly origin: string
   readonly #wire: Uint8Array
+  readonly #apexKey: string
   readonly #arena: Arena
   readonly #directory: Directory
   readonly #options: () => CompileOptions
@@ -51,6 +52,8 @@ export class ServedZone {
   #text: TextNames | undefined
   #compiled: CompiledZone | undefined
   #serial: number | undefined
+  /** A change could not be made, so what is in service lacks more than the next change says. */
+  #incomplete = false
 
   constructor(
     origin: string,
@@ -61,6 +64,7 @@ export class ServedZone {
   ) {
     this.origin = origin
     this.#wire = parseName(origin)
+    this.#apexKey = keyOf(this.#wire)
     this.#arena = arena
     this.#directory = directory
     this.#options = options
@@ -72,8 +76,9 @@ export class ServedZone {
     return this.#serial
   }
 
-  get parts(): readonly PartNames[] {
-    return this.#parts
+  /** Signed beforehand: names of parts cannot be added, since the proofs of the text deny them. */
+  get isSigned(): boolean {
+    return this.#serial !== undefined && this.#compiled !== undefined && !canPatch(this.#arena, this.#compiled)
   }
 
   /** A source will add names. */
@@ -86,25 +91,20 @@ export class ServedZone {
   setText(text: TextNames, touched: readonly number[] | undefined, serials: Serials): void {
     const { builder } = text
     const serial = serials(builder.serial)
-    const previous = this.#text
     this.#text = text
-    try {
-      if (touched !== undefined && this.#serial !== undefined && this.#canPatch()) {
-        const owners = touched.filter((name) => name !== APEX).map((name) => builder.name(name).slice())
-        this.#patch(owners, serial)
-      } else this.#compile(builder, serial)
-    } catch (thrown) {
-      this.#text = previous
-      throw thrown
-    }
+    if (touched === undefined || !this.#canPatch() || isSigned(builder)) return this.#compile(builder, serial)
+    const owners = touched.filter((name) => name !== APEX).map((name) => builder.name(name).slice())
+    this.#patch(owners, serial)
   }
 
   /** Names of a part have changed: all of their records are given, or asked for where several sources have a say. */
   setNames(part: PartNames, changes: ReadonlyMap<string, NameChange>, serials: Serials): void {
+    if (this.isSigned) return
     const serial = serials(this.#text?.builder.serial ?? 0)
-    const alone = this.#text === undefined && this.#parts.length === 1 ? { part, changes } : undefined
-    if (this.#serial === undefined) this.#compile(this.#text?.builder ?? this.#empty(serial), serial, alone)
-    else if (this.#canPatch()) this.#patch(ownersOf(changes), serial, alone)
+    const isAlone = this.#text === undefined && this.#parts.length === 1 && !this.#incomplete
+    const alone = isAlone ? { part, changes } : undefined
+    if (this.#canPatch()) this.#patch(ownersOf(changes), serial, alone)
+    else this.#compile(this.#text?.builder ?? this.#empty(serial), serial, alone)
   }
 
   /** Lets a text go whose names nobody else adds to. */
@@ -112,13 +112,11 @@ export class ServedZone {
     this.#text = undefined
   }
 
-  /** The text's source has gone: what parts add stays. False when there is nothing left. */
-  dropText(serials: Serials): boolean {
+  /** The text's source has gone: what parts add stays. */
+  dropText(serials: Serials): void {
     this.#text = undefined
-    if (this.#parts.length === 0) return false
     const serial = serials(0)
     this.#compile(this.#empty(serial), serial)
-    return true
   }
 
   /** Known but without any good content: queries get SERVFAIL. */
@@ -134,19 +132,22 @@ export class ServedZone {
     this.#listener?.replaced([])
   }
 
+  /** Whether what is in service can become what the sources say by changing the names they tell about. */
   #canPatch(): boolean {
-    return this.#compiled !== undefined && canPatch(this.#arena, this.#compiled)
+    return this.#serial !== undefined && !this.#incomplete && !this.isSigned
   }
 
   /** A new version beside the old one: the base, then everything that differs from it, then into service as a whole. */
   #compile(base: ZoneBuilder, serial: number, alone?: PartChange): void {
+    this.#incomplete = true
     const compiled = compileZone(base, this.#arena, this.#options())
     const owners = alone === undefined ? this.#partOwners() : ownersOf(alone.changes)
     const changes = (owners.length > 0 || base.serial !== serial) && canPatch(this.#arena, compiled)
     if (changes) this.#directory.patch(compiled, this.#edits(owners, serial, alone))
     this.#publish(compiled)
     this.#serial = changes ? serial : base.serial
-    this.#listener?.replaced(this.#names(base, owners))
+    this.#incomplete = false
+    this.#listener?.replaced(this.#names(base, changes ? owners : []))
   }
 
   #partOwners(): Uint8Array[] {
@@ -162,19 +163,19 @@ export class ServedZone {
 
   #patch(owners: readonly Uint8Array[], serial: number, alone?: PartChange): void {
     if (this.#compiled === undefined) return
-    const edits = this.#edits(owners, serial, alone)
-    this.#directory.patch(this.#compiled, edits)
+    this.#incomplete = true
+    this.#directory.patch(this.#compiled, this.#edits(owners, serial, alone))
     this.#serial = serial
-    if (this.#listener !== undefined)
-      for (const owner of owners) this.#listener.changed(owner, this.#effective(owner).records)
+    this.#incomplete = false
+    if (this.#listener === undefined) return
+    for (const owner of [this.#wire, ...owners]) this.#listener.changed(owner, this.#recordsOf(owner))
   }
 
   #edits(owners: readonly Uint8Array[], serial: number, alone?: PartChange): ZoneEdits {
     const edits = new ZoneEdits(this.#wire)
-    const apexKey = keyOf(this.#wire)
     for (const owner of owners) {
       const key = keyOf(owner)
-      if (key === apexKey) continue
+      if (key === this.#apexKey) continue
       const { style, records } =
         alone === undefined
           ? this.#effective(owner)
@@ -182,8 +183,15 @@ export class ServedZone {
       edits.name(owner, style)
       for (const { type, ttl, rdata, expiresAt } of records) edits.add(owner, type, ttl, rdata, expiresAt)
     }
-    for (const { type, ttl, rdata, expiresAt } of this.#apex(serial)) edits.add(this.#wire, type, ttl, rdata, expiresAt)
+    const { style, records } = this.#apex(serial)
+    edits.name(this.#wire, style)
+    for (const { type, ttl, rdata, expiresAt } of records) edits.add(this.#wire, type, ttl, rdata, expiresAt)
     return edits
+  }
+
+  #recordsOf(owner: Uint8Array): readonly SourceRecord[] {
+    const isApex = keyOf(owner) === this.#apexKey
+    return (isApex ? this.#apex(this.#serial ?? 0) : this.#effective(owner)).records
   }
 
   /** What a name has in the end: all from the first source that has any. */
@@ -199,20 +207,24 @@ export class ServedZone {
   }
 
   /** The apex has what it must have, of each type from the first source with any, and the serial of the moment. */
-  #apex(serial: number): SourceRecord[] {
+  #apex(serial: number): { style: NameStyle; records: readonly SourceRecord[] } {
+    const text = this.#text
+    const contributions = this.#parts.map((part) => {
+      return { rank: part.rank, style: part.style, records: part.records(this.#wire) }
+    })
+    if (text !== undefined)
+      contributions.push({ rank: text.rank, style: PLAIN_STYLE, records: recordsOf(text.builder, this.#wire) })
+    contributions.sort((a, b) => a.rank - b.rank)
     const byType = new Map<number, readonly SourceRecord[]>()
-    const add = (records: readonly SourceRecord[]) => {
+    let services = false
+    for (const { style, records } of contributions) {
+      services ||= style.services && records.length > 0
       for (const [type, set] of Map.groupBy(records, (record) => record.type))
         if (!byType.has(type)) byType.set(type, set)
     }
-    const text = this.#text
-    const contributions = this.#parts.map((part) => ({ rank: part.rank, records: () => part.records(this.#wire) }))
-    if (text !== undefined) contributions.push({ rank: text.rank, records: () => recordsOf(text.builder, this.#wire) })
-    contributions.sort((a, b) => a.rank - b.rank)
-    for (const { records } of contributions) add(records())
     const [soa = soaOf(this.origin, serial)] = byType.get(TYPE.SOA) ?? []
     byType.set(TYPE.SOA, [{ ...soa, rdata: withSerial(soa.rdata, serial) }])
-    return [...byType.values()].flat()
+    return { style: { ...PLAIN_STYLE, services }, records: [...byType.values()].flat() }
   }
 
   #empty(serial: number): ZoneBuilder {
@@ -225,9 +237,9 @@ export class ServedZone {
   *#names(base: ZoneBuilder, owners: readonly Uint8Array[]): Iterable<NameChange> {
     for (let name = 0; name < base.nameCount; name++) {
       const owner = base.name(name).slice()
-      if (base.firstRecord[name] >= 0) yield { owner, records: this.#effective(owner).records }
+      if (base.firstRecord[name] >= 0) yield { owner, records: this.#recordsOf(owner) }
     }
-    for (const owner of owners) yield { owner, records: this.#effective(owner).records }
+    for (const owner of owners) yield { owner, records: this.#recordsOf(owner) }
   }
 }
 
@@ -245,6 +257,11 @@ interface PartChange {
 
 function ownersOf(changes: ReadonlyMap<string, NameChange>): Uint8Array[] {
   return Array.from(changes.values(), ({ owner }) => owner)
+}
+
+/** Whether the zone will be one whose names are tied together by proofs. */
+function isSigned(builder: ZoneBuilder): boolean {
+  return builder.findRecord(APEX, TYPE.NSEC) >= 0 || builder.findRecord(APEX, TYPE.NSEC3PARAM) >= 0
 }
 
 /** The records of a name as the builder has them. */

@@ -81,7 +81,7 @@ export class SpaceSources {
     for (const part of parts.values()) part.commit(Math.floor(Date.now() / 1000))
     const partOf = (origin: string) => parts.get(origin) ?? catalog.part(options, origin)
     const feed = new ReverseFeed(new ReverseNames({ ...ptr, partOf }))
-    listeners.set(space, (origin) => (parts.has(origin) ? undefined : feed.listener()))
+    listeners.set(space, (origin) => (parts.has(origin) ? undefined : feed.listener(origin)))
   }
 
   #addFiles(): void {
@@ -162,11 +162,12 @@ export class SpaceSources {
           ),
         onProblem: this.#problem,
       })
-      for (const origin of config.zones) this.#searches.set(origin, source)
+      for (const origin of config.zones) if (!this.#searches.has(origin)) this.#searches.set(origin, source)
       const { client } = this.#follow({
         ...{ type: 'skydns', name: name ?? `SkyDNS ${path}`, etcd, prefix: `${path}/`, follower: source },
       })
-      source.follow(new Leases({ client, signal, onMoved: (lease) => source.leaseMoved(lease) }))
+      const onMoved = (lease: bigint) => source.leaseMoved(lease)
+      source.follow(new Leases({ client, signal, onMoved, onProblem: this.#problem }))
     }
   }
 
@@ -193,11 +194,7 @@ export class SpaceSources {
       stateDirectory,
       signal,
       onState: (state) =>
-        report({
-          ...{ kind: 'source', space, type, name, prefix, endpoints: source.etcd.endpoints, up: state.up },
-          ...{ error: state.error?.message, hint: state.error?.hint, keys: state.keys },
-          ...{ revision: String(state.revision), startedFrom: state.startedFrom },
-        }),
+        report({ kind: 'source', space, type, name, prefix, endpoints: source.etcd.endpoints, ...state }),
       onProblem: this.#problem,
     })
     this.#etcd.push(follow)

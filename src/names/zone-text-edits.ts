@@ -164,7 +164,7 @@ class EditReader {
       const next = this.#hunks[this.#hunk + 1]
       if (end.record < index.builder.recordCount && end.at <= next.oldStart) break
       this.#hunk++
-      if (end.at < next.oldEnd) end = index.placeFrom(next.oldEnd)
+      end = index.placeFrom(next.oldEnd)
     }
     return end
   }

@@ -100,7 +100,6 @@ export class ZoneText {
     const accepted = problems.every(isWarning)
     if (!accepted) return { accepted, problems, touched: [] }
     const touched = differingNames(builder, index.builder)
-    builder.release()
     this.#index = index
     this.#setLimits()
     return { accepted, problems, touched }

@@ -9,7 +9,7 @@ import { RCODE, TYPE } from '../dns/types.ts'
 import { answer } from '../zone/answer.ts'
 import { emitOpt } from '../zone/edns.ts'
 import type { EdnsContext } from '../zone/edns.ts'
-import { ZONE } from '../zone/layout.ts'
+import { ZONE, ZONE_FLAG } from '../zone/layout.ts'
 import { HANDOVER } from '../zone/query.ts'
 import type { Query, View } from '../zone/query.ts'
 import type { ArenaReader } from './arena-reader.ts'
@@ -38,13 +38,24 @@ interface FoundRecord {
   readonly type: number
   readonly ttl: number
   readonly rdata: Uint8Array
+  /** Unix seconds. */
+  readonly expiresAt?: number
 }
 
 export interface Found {
   /** Some name matches, with or without data of the type. */
   readonly found: boolean
+  /** Of the asked type; or an alias alone, to be followed. */
   readonly records: readonly FoundRecord[]
   readonly additional: readonly { readonly owner: Uint8Array; readonly record: FoundRecord }[]
+}
+
+interface SearchedZone {
+  readonly origin: string
+  /** What is not found goes on to the next step. */
+  readonly fallthrough: boolean
+  /** TTLs do not count down any further. */
+  readonly leastTtl: number
 }
 
 export class Handover {
@@ -53,8 +64,8 @@ export class Handover {
   readonly #edns: EdnsContext
   readonly #arena: ArenaReader
   readonly #scratch = new Uint8Array(LONGEST_MESSAGE)
-  /** Of the zone that the last question searches. */
-  #origin = ''
+  /** The zone that the last question searches. */
+  #searched: SearchedZone = { origin: '', fallthrough: false, leastTtl: 0 }
 
   constructor(query: Query, edns: EdnsContext, arena: ArenaReader, search: Search) {
     this.#query = query
@@ -106,17 +117,21 @@ export class Handover {
     try {
       this.#query.open(this.#scratch, 0, packet.length, LONGEST_MESSAGE, tcp)
       const length = answer(this.#query, [view], this.#edns)
-      if (this.#query.handover === HANDOVER.search) this.#origin = this.#zoneName()
+      if (this.#query.handover === HANDOVER.search) this.#searched = this.#searchedZone()
       return length
     } finally {
       this.#arena.leave()
     }
   }
 
-  #zoneName(): string {
+  #searchedZone(): SearchedZone {
     const { words, bytes, zone } = this.#query
     const start = zone + ZONE.name * 4
-    return formatName(bytes.slice(start, start + words[(zone >> 2) + ZONE.nameLength]))
+    return {
+      origin: formatName(bytes.slice(start, start + words[(zone >> 2) + ZONE.nameLength])),
+      fallthrough: (words[(zone >> 2) + ZONE.flags] & ZONE_FLAG.fallthrough) !== 0,
+      leastTtl: words[(zone >> 2) + ZONE.leastTtl],
+    }
   }
 
   /** What is found, under the name asked for; a search that finds nothing ends as any name that is not there. */
@@ -128,21 +143,43 @@ export class Handover {
   ): Promise<Uint8Array> {
     const { view, resolver } = block
     const { type } = this.#query
+    const { origin, fallthrough, leastTtl } = this.#searched
     const name = this.#query.name.slice(0, this.#query.nameLength)
-    const falls = view.handsOver && this.#fallsThrough(block)
-    const found = await this.#search({ space: view.space, origin: this.#origin, name, type })
+    const falls = fallthrough && view.handsOver && this.#fallsThrough(block)
+    const found = await this.#search({ space: view.space, origin, name, type })
     const local = this.#local(packet, view, true)
     const ours = decodeMessage(local)
     if (typeof ours === 'string') return local
     if (found === undefined) return encodeMessage({ ...ours, ...EMPTY_SECTIONS, rcode: RCODE.SERVFAIL })
     const owner = ours.questions[0].name
-    const answers = found.records.filter((record) => record.type === type).map((record) => toRecord(owner, record))
-    const denial = answers.length > 0 ? [] : ours.authorities.filter((record) => record.type === TYPE.SOA)
+    const limits = { nowSeconds: this.#edns.nowSeconds, leastTtl }
+    const records = found.records.map((record) => toRecord(owner, record, limits))
+    const answers = await this.#withTargets(packet, records, block, client)
+    const authorities = answers.length > 0 ? [] : ours.authorities.filter((record) => record.type === TYPE.SOA)
     const rcode = found.found ? RCODE.NOERROR : RCODE.NXDOMAIN
-    const additionals = found.additional.map((each) => toRecord(each.owner, each.record))
-    const message = encodeMessage({ ...ours, rcode, answers, authorities: denial, additionals })
+    const additionals = found.additional.map((each) => toRecord(each.owner, each.record, limits))
+    const message = encodeMessage({ ...ours, rcode, answers, authorities, additionals })
     if (found.found || !falls) return message
     return withOptions(await resolver.resolve(packet, client, { rcode, message, fallthrough: true }), options)
+  }
+
+  /** Records of the asked type as they are; an alias with what it leads to, or not at all when that is nothing. */
+  async #withTargets(
+    packet: Uint8Array,
+    records: readonly ResourceRecord[],
+    block: HandoverBlock,
+    client: ResolverClient,
+  ): Promise<readonly ResourceRecord[]> {
+    const asked = decodeMessage(packet)
+    if (typeof asked === 'string') return records
+    const [question] = asked.questions
+    const alias = records.find(({ type }) => type === TYPE.CNAME && type !== question.type)
+    if (alias === undefined) return records
+    const target = encodeMessage({ ...asked, questions: [{ ...question, name: alias.rdata }] })
+    const theirs = decodeMessage(
+      await this.answer(target, { ...block, view: { ...block.view, searches: false } }, client),
+    )
+    return typeof theirs === 'string' || theirs.answers.length === 0 ? [] : [alias, ...theirs.answers]
   }
 
   #fallsThrough({ fallthrough }: HandoverBlock): boolean {
@@ -179,8 +216,14 @@ export class Handover {
 const CLASS_IN = 1
 const EMPTY_SECTIONS = { answers: [], authorities: [], additionals: [] } as const
 
-function toRecord(name: Uint8Array, { type, ttl, rdata }: FoundRecord): ResourceRecord {
-  return { name, type, klass: CLASS_IN, ttlSeconds: ttl, rdata }
+/** What expires is not kept longer than until then, as in the zones themselves. */
+function toRecord(
+  name: Uint8Array,
+  { type, ttl, rdata, expiresAt = Infinity }: FoundRecord,
+  { nowSeconds, leastTtl }: { readonly nowSeconds: number; readonly leastTtl: number },
+): ResourceRecord {
+  const ttlSeconds = Math.min(ttl, Math.max(leastTtl, expiresAt - nowSeconds))
+  return { name, type, klass: CLASS_IN, ttlSeconds, rdata }
 }
 
 function endsIn(name: Uint8Array, zone: Uint8Array): boolean {

@@ -154,21 +154,25 @@ export class HttpServer {
     const directive = isStatus ? 'health' : paths.get(path)
     if (directive === undefined) return { status: 404, body: 'Not Found\n' }
     if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'Method Not Allowed\n' }
-    if (isStatus)
-      return { status: 200, body: `${JSON.stringify(this.#reports.status(), undefined, 2)}\n`, type: JSON_TYPE }
+    if (isStatus) return written('status', JSON_TYPE, () => `${JSON.stringify(this.#reports.status(), undefined, 2)}\n`)
     if (directive === 'health') return { status: 200, body: 'OK' }
     if (directive === 'ready') return this.#ready()
-    try {
-      return { status: 200, body: this.#reports.metrics(), type: METRICS_CONTENT_TYPE }
-    } catch (error) {
-      return { status: 500, body: `Cannot write metrics: ${messageOf(error)}\n` }
-    }
+    return written('metrics', METRICS_CONTENT_TYPE, () => this.#reports.metrics())
   }
 
   #ready(): Answer {
     if (this.#draining) return { status: 503, body: 'Shutting down' }
     const missing = this.#reports.notReady()
     return missing.length === 0 ? { status: 200, body: 'OK' } : { status: 503, body: missing.join(', ') }
+  }
+}
+
+/** A page that cannot be written is an error of that request only. */
+function written(what: string, type: string, write: () => string): Answer {
+  try {
+    return { status: 200, body: write(), type }
+  } catch (error) {
+    return { status: 500, body: `Cannot write ${what}: ${messageOf(error)}\n` }
   }
 }
 

@@ -33,7 +33,7 @@ export class LocalZones {
   readonly arena = new Arena(1 << 20)
   readonly directory = new Directory(this.arena, Control.create(1))
   readonly query = new Query()
-  readonly #edns = new EdnsContext(randomBytes(16), 100)
+  readonly edns = new EdnsContext(randomBytes(16), 100)
 
   /** Puts a zone into service, or throws what is wrong with it. */
   add(
@@ -75,7 +75,7 @@ export class LocalZones {
     buffer.set(packet)
     this.query.attach(this.arena.buffer)
     this.query.open(buffer, 0, packet.length, buffer.length, tcp)
-    const length = answer(this.query, views, this.#edns)
+    const length = answer(this.query, views, this.edns)
     if (length === ELSEWHERE) return 'elsewhere'
     if (length === 0) return undefined
     const message = decodeMessage(buffer.subarray(0, length))

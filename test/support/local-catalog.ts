@@ -1,8 +1,8 @@
 // A catalog in this very process: texts and names in, answers out, without sockets and threads.
 
-import { parseName } from '../../src/dns/name.ts'
-import { parseRdata } from '../../src/dns/rdata/rdata.ts'
-import { TYPE, typeNumber } from '../../src/dns/types.ts'
+import { parseName, ROOT } from '../../src/dns/name.ts'
+import { TYPE } from '../../src/dns/types.ts'
+import { parseRecord } from '../../src/dns/zonefile/format.ts'
 import { Catalog, type CatalogOptions } from '../../src/names/catalog.ts'
 import { loadZoneText } from '../../src/names/load-zone.ts'
 import type { LoaderReport } from '../../src/names/loader-messages.ts'
@@ -45,7 +45,9 @@ export class LocalCatalog {
 
   /** Texts as etcd has them; each put is a revision of its own. */
   texts(rank: number): StoredTexts {
-    return new StoredTexts(this.catalog, this.source(rank), (message) => this.reports.push({ kind: 'problem', message }))
+    return new StoredTexts(this.catalog, this.source(rank), (message) =>
+      this.reports.push({ kind: 'problem', message }),
+    )
   }
 
   /** A text as a file has it: without a version. */
@@ -120,7 +122,6 @@ export class LocalPart {
 }
 
 function toRecord(text: string): SourceRecord {
-  const [type, ...data] = text.split(' ')
-  const number = typeNumber(type) ?? 0
-  return { type: number, ttl: 60, rdata: parseRdata(number, data.join(' ')) }
+  const { type, ttl, rdata } = parseRecord(`. 60 ${text}`, ROOT)
+  return { type, ttl, rdata }
 }

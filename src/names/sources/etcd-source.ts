@@ -4,13 +4,14 @@
 //   snapshot ──▶ apply … flush        (once, before etcd is asked)
 //   mirror ────▶ apply … flush ──▶ snapshot
 //
-// Only an observed deletion removes something. A cluster that is not the one we knew and has nothing at all under the
-// prefix is no such observation: more likely etcd has lost its data, and names are kept until something is put there.
+// Only an observed deletion removes something. A cluster whose history is not the one we knew and that has nothing at all
+// under the prefix is no such observation: more likely etcd has lost its data, and names are kept until something is put there.
 
 import { EtcdClient } from '../../etcd/client.ts'
 import { mirror } from '../../etcd/mirror.ts'
 import type { MirrorChange, MirrorInfo } from '../../etcd/mirror.ts'
 import type { EtcdOptions } from '../../etcd/options.ts'
+import { messageOf } from '../../lib/errors.ts'
 import type { HoldfastError } from '../../lib/errors.ts'
 import { SourceSnapshot, snapshotId } from '../snapshot.ts'
 
@@ -27,16 +28,26 @@ export interface EtcdFollower {
   apply(change: SourceChange): boolean
   /** Everything that belongs together has been applied. */
   flush(revision: bigint): void
+  /** What is wrong with keys and values now, one line each. */
+  problems(): readonly string[]
 }
 
+/** Plain data: it goes to another thread. */
 export interface SourceState {
   /** Following etcd, or serving what was known when it went away. */
   readonly up: boolean
-  readonly error: HoldfastError | undefined
-  readonly revision: bigint
+  /** Why not; undefined while it has not been tried yet. */
+  readonly error: string | undefined
+  readonly hint: string | undefined
+  readonly revision: string
   readonly keys: number
+  /** The keys are those of another cluster than the one that answers, which has none. */
+  readonly doubted: boolean
   /** Unix milliseconds of the state on disk that the source started from. */
   readonly startedFrom: number | undefined
+  /** How many lines there are about keys and values, and the first of them. */
+  readonly problemCount: number
+  readonly problems: readonly string[]
 }
 
 export interface EtcdSourceOptions {
@@ -54,6 +65,12 @@ export interface EtcdSourceOptions {
 
 /** How long a start waits for etcd, when the last good state is known and when it is not. */
 const PATIENCE_MS = { known: 2000, unknown: 5000 } as const
+/** How many keys there are is told no more often than this. */
+const STATE_MS = 1000
+const PROBLEMS_SHOWN = 5
+
+/** The part of a cluster's history that is believed. */
+type Position = Pick<MirrorInfo, 'clusterId' | 'revision'>
 
 export class EtcdSource {
   readonly client: EtcdClient
@@ -63,12 +80,15 @@ export class EtcdSource {
   readonly #settle: () => void
   readonly #snapshot: SourceSnapshot | undefined
   readonly #prefix: Uint8Array
-  /** Keys of another cluster that are kept for now. */
+  /** Keys that an empty cluster does not have and that are kept for now. */
   readonly #heldBack = new Map<string, Uint8Array>()
-  #clusterId: bigint | undefined
-  #revision = 0n
+  #position: Position | undefined
   #keys = 0
   #startedFrom: number | undefined
+  #up = false
+  #error: Pick<HoldfastError, 'message' | 'hint'> | undefined
+  #telling = false
+  #defect: string | undefined
 
   constructor(options: EtcdSourceOptions) {
     const { type, etcd, prefix, stateDirectory, signal, onProblem } = options
@@ -87,19 +107,28 @@ export class EtcdSource {
   }
 
   start(): void {
-    const { signal, onState } = this.#options
     const known = this.#recall()
+    this.#tell()
     setTimeout(this.#settle, known === undefined ? PATIENCE_MS.unknown : PATIENCE_MS.known).unref()
-    void mirror({
+    const following = mirror({
       client: this.client,
       prefix: this.#prefix,
-      signal,
-      ...(known === undefined ? {} : { known }),
+      signal: this.#options.signal,
+      ...(known !== undefined && { known }),
+      ...(this.#position !== undefined && { knownClusterId: this.#position.clusterId }),
       onChanges: (changes, info) => this.#take(changes, info),
       onState: (state) => {
+        this.#up = state.up
+        this.#error = state.up ? undefined : state.error
         if (state.up || known !== undefined) this.#settle()
-        onState(this.#state(state.up, state.up ? undefined : state.error))
+        this.#tell()
       },
+    })
+    following.catch((thrown: unknown) => {
+      this.#fail(`follow "${this.#options.prefix}"`, thrown)
+      this.#up = false
+      this.#error = { message: messageOf(thrown), hint: undefined }
+      this.#tell()
     })
   }
 
@@ -107,15 +136,13 @@ export class EtcdSource {
   #recall(): ReadonlyMap<string, bigint> | undefined {
     const content = this.#snapshot?.content
     if (content === undefined) return undefined
-    const { follower } = this.#options
     const known = new Map<string, bigint>()
     for (const [name, { key, value, modRevision, lease }] of content.entries) {
-      follower.apply({ key, value, modRevision, lease })
+      this.#apply({ key, value, modRevision, lease })
       known.set(name, modRevision)
     }
-    follower.flush(content.revision)
-    this.#clusterId = content.clusterId
-    this.#revision = content.revision
+    this.#flush(content.revision)
+    this.#position = { clusterId: content.clusterId, revision: content.revision }
     this.#keys = known.size
     this.#startedFrom = content.savedAt
     this.#snapshot?.release()
@@ -123,46 +150,97 @@ export class EtcdSource {
   }
 
   #take(changes: readonly MirrorChange[], info: MirrorInfo): void {
-    const { follower } = this.#options
-    const accepted = this.#sift(changes, info).filter((change) => follower.apply(change))
-    this.#revision = info.revision
-    this.#clusterId = info.clusterId
-    this.#keys = info.count
-    if (accepted.length === 0 && !info.listed) return
-    follower.flush(info.revision)
-    this.#snapshot?.append({ revision: info.revision, clusterId: info.clusterId, entries: accepted })
-    if (info.listed) this.#options.onState(this.#state(true, undefined))
+    const { revision, clusterId, listed, count } = info
+    const believed = this.#believe(changes, info)
+    if (believed === undefined) return this.#tell()
+    const accepted = believed.filter((change) => this.#apply(change))
+    this.#position = { clusterId, revision }
+    this.#keys = count
+    if (accepted.length > 0 || listed) {
+      this.#flush(revision)
+      this.#snapshot?.append({ revision, clusterId, entries: accepted })
+    }
+    if (listed) this.#tell()
+    else this.#tellSoon()
   }
 
-  /** Holds deletions back that only say that this is another, empty cluster. */
-  #sift(changes: readonly MirrorChange[], info: MirrorInfo): SourceChange[] {
+  /** Undefined when all that was seen is another history, without a single key. */
+  #believe(changes: readonly MirrorChange[], info: MirrorInfo): SourceChange[] | undefined {
     const wanted = changes.map(toSourceChange)
-    if (info.listed && info.count === 0 && this.#clusterId !== undefined && this.#clusterId !== info.clusterId) {
+    if (info.count === 0 && this.#isForeign(info)) {
       for (const { key } of wanted) this.#heldBack.set(Buffer.from(key).toString('latin1'), key)
-      if (wanted.length > 0) this.#warnAboutLoss(wanted.length)
-      return []
+      if (wanted.length > 0) this.#warnAboutLoss()
+      if (this.#heldBack.size > 0) return undefined
     }
-    if (this.#heldBack.size === 0 || wanted.length === 0) return wanted
     for (const { key } of wanted) this.#heldBack.delete(Buffer.from(key).toString('latin1'))
-    const gone = Array.from(this.#heldBack.values(), (key) => ({
-      key,
-      value: undefined,
-      modRevision: info.revision,
-      lease: 0n,
-    }))
+    const gone = Array.from(this.#heldBack.values(), (key) => {
+      return { key, value: undefined, modRevision: info.revision, lease: 0n }
+    })
     this.#heldBack.clear()
     return [...gone, ...wanted]
   }
 
-  #warnAboutLoss(keys: number): void {
+  /** Data that was lost or restored shows by its numbers, also where the cluster has kept its name. */
+  #isForeign({ clusterId, revision }: Position): boolean {
+    const known = this.#position
+    return known !== undefined && (known.clusterId !== clusterId || revision < known.revision)
+  }
+
+  #warnAboutLoss(): void {
     const { name, prefix, onProblem } = this.#options
     onProblem(
-      `Cannot believe ${name}: this is another etcd cluster than before, with nothing under "${prefix}"; the ${keys} keys known before stay in service until one is put there`,
+      `Cannot believe ${name}: this is another etcd cluster than before, with nothing under "${prefix}"; the ${this.#heldBack.size} keys known before stay in service until one is put there`,
     )
   }
 
-  #state(up: boolean, error: HoldfastError | undefined): SourceState {
-    return { up, error, revision: this.#revision, keys: this.#keys, startedFrom: this.#startedFrom }
+  /** A fault in what a key leads to is no reason to lose sight of the others. */
+  #apply(change: SourceChange): boolean {
+    try {
+      return this.#options.follower.apply(change)
+    } catch (thrown) {
+      this.#fail(`take in "${Buffer.from(change.key).toString()}"`, thrown)
+      return false
+    }
+  }
+
+  #flush(revision: bigint): void {
+    try {
+      this.#options.follower.flush(revision)
+    } catch (thrown) {
+      this.#fail(`publish revision ${revision} of "${this.#options.prefix}"`, thrown)
+    }
+  }
+
+  /** Said once, not at every key that it happens with. */
+  #fail(action: string, thrown: unknown): void {
+    const reason = messageOf(thrown)
+    if (reason === this.#defect) return
+    this.#defect = reason
+    const { name, onProblem } = this.#options
+    onProblem(`Cannot ${action} for ${name}: ${reason}; this is a defect, please report it`)
+  }
+
+  #tellSoon(): void {
+    if (this.#telling) return
+    this.#telling = true
+    setTimeout(() => this.#tell(), STATE_MS).unref()
+  }
+
+  #tell(): void {
+    this.#telling = false
+    const { follower, onState } = this.#options
+    const problems = follower.problems()
+    onState({
+      up: this.#up,
+      error: this.#error?.message,
+      hint: this.#error?.hint,
+      revision: String(this.#position?.revision ?? 0n),
+      keys: this.#heldBack.size > 0 ? this.#heldBack.size : this.#keys,
+      doubted: this.#heldBack.size > 0,
+      startedFrom: this.#startedFrom,
+      problemCount: problems.length,
+      problems: problems.slice(0, PROBLEMS_SHOWN),
+    })
   }
 }
 

@@ -1,10 +1,11 @@
 // Zones in etcd: each key under the prefix is a domain, its value a zone file. A value that is refused leaves the last
 // good version in service; a key that is no domain name harms nobody else.
 
-import { formatName, lowerName, NameError, parseName } from '../../dns/name.ts'
+import { formatName, lowerName } from '../../dns/name.ts'
 import { ZoneBuilder } from '../../zone/build.ts'
 import type { CheckOptions } from '../../zone/check.ts'
 import type { LoadedOffer, ZoneOffer } from '../offer.ts'
+import { originOfKey } from '../zone-key.ts'
 import { ZoneText } from '../zone-text.ts'
 import type { EtcdFollower, SourceChange } from './etcd-source.ts'
 
@@ -16,48 +17,80 @@ export interface EtcdZonesOptions {
   readonly onProblem: (message: string) => void
 }
 
+interface Text {
+  readonly value: Uint8Array
+  readonly modRevision: bigint
+}
+
 /** Smaller zones are quicker read again as a whole than kept in memory for their next change. */
 const KEPT_RECORDS = 500
 
 export class EtcdZones implements EtcdFollower {
   readonly #options: EtcdZonesOptions
   readonly #prefixBytes: number
-  /** Values by origin and key: spellings of one name may stand side by side. */
-  readonly #zones = new Map<string, Map<string, SourceChange>>()
+  /** Texts by origin and key: spellings of one name may stand side by side. */
+  readonly #zones = new Map<string, Map<string, Text>>()
+  /** What is wrong with keys. */
+  readonly #problems = new Map<string, string>()
 
   constructor(options: EtcdZonesOptions) {
     this.#options = options
     this.#prefixBytes = Buffer.byteLength(options.prefix)
   }
 
-  apply(change: SourceChange): boolean {
-    const label = Buffer.from(change.key).toString()
-    const origin = this.#originOf(label)
-    if (origin === undefined) return false
-    const keys = this.#zones.get(origin) ?? new Map<string, SourceChange>()
-    const before = firstOf(keys)
-    if (change.value === undefined) keys.delete(label)
-    else keys.set(label, change)
-    const now = firstOf(keys)
-    if (keys.size === 0) this.#zones.delete(origin)
-    else this.#zones.set(origin, keys)
-    if (now === undefined) {
-      if (before !== undefined) this.#options.onGone(origin)
+  apply({ key, value, modRevision }: SourceChange): boolean {
+    const label = Buffer.from(key).toString()
+    const name = key.subarray(this.#prefixBytes)
+    const wire = originOfKey(name)
+    const origin = wire && formatName(lowerName(wire))
+    if (value === undefined) {
+      this.#problems.delete(label)
+      if (origin !== undefined) this.#delete(origin, label)
       return true
     }
-    if (now !== label && change.value !== undefined)
-      this.#options.onProblem(`Cannot use key "${label}": "${now}" is the same zone ${origin}; remove one of them`)
-    if (now === before && now !== label) return true
-    return this.#offer(origin, now, keys)
+    if (origin !== undefined) return this.#put(origin, label, { value, modRevision })
+    const { prefix } = this.#options
+    const problem = `${JSON.stringify(Buffer.from(name).toString())} is not a domain name`
+    this.#complain(
+      label,
+      `Cannot use key ${JSON.stringify(label)}: ${problem}; one such as ${prefix}example.org is wanted`,
+    )
+    return false
   }
 
   /** Each zone is put into service by itself. */
   flush(): void {}
 
-  #offer(origin: string, label: string, keys: ReadonlyMap<string, SourceChange>): boolean {
-    const change = keys.get(label)
-    if (change?.value === undefined) return false
-    const { value, modRevision } = change
+  problems(): readonly string[] {
+    return [...this.#problems.values()]
+  }
+
+  #put(origin: string, label: string, text: Text): boolean {
+    const keys = this.#zones.get(origin) ?? new Map<string, Text>()
+    this.#zones.set(origin, keys)
+    keys.set(label, text)
+    this.#complainAboutOthers(origin, keys)
+    return firstOf(keys) !== label || this.#offer(origin, label, text)
+  }
+
+  #delete(origin: string, label: string): void {
+    const keys = this.#zones.get(origin)
+    if (keys === undefined) return
+    const before = firstOf(keys)
+    keys.delete(label)
+    const first = firstOf(keys)
+    const text = first === undefined ? undefined : keys.get(first)
+    if (first === undefined || text === undefined) {
+      this.#zones.delete(origin)
+      this.#options.onGone(origin)
+      return
+    }
+    this.#problems.delete(first)
+    this.#complainAboutOthers(origin, keys)
+    if (first !== before) this.#offer(origin, first, text)
+  }
+
+  #offer(origin: string, label: string, { value, modRevision }: Text): boolean {
     return this.#options.onZone(origin, {
       label,
       version: `${label}@${modRevision}`,
@@ -65,18 +98,18 @@ export class EtcdZones implements EtcdFollower {
     })
   }
 
-  #originOf(label: string): string | undefined {
-    const text = Buffer.from(label).subarray(this.#prefixBytes).toString()
-    try {
-      if (/[\s\p{Cc}]/u.test(text)) throw new NameError('white space')
-      return formatName(lowerName(parseName(text.endsWith('.') ? text : `${text}.`)))
-    } catch (thrown) {
-      if (!(thrown instanceof NameError)) throw thrown
-      this.#options.onProblem(
-        `Cannot use key "${label}": "${text}" is not a domain name; wanted: "${this.#options.prefix}" followed by one, such as ${this.#options.prefix}example.org`,
-      )
-      return undefined
-    }
+  #complainAboutOthers(origin: string, keys: ReadonlyMap<string, Text>): void {
+    if (keys.size === 1) return
+    const first = firstOf(keys)
+    for (const label of keys.keys())
+      if (label !== first)
+        this.#complain(label, `Cannot use key "${label}": "${first}" is the same zone ${origin}; remove one of them`)
+  }
+
+  #complain(label: string, message: string): void {
+    if (this.#problems.get(label) === message) return
+    this.#problems.set(label, message)
+    this.#options.onProblem(message)
   }
 }
 
@@ -90,22 +123,16 @@ function load(
   const textOptions = { ...options, label }
   if (live !== undefined) {
     const { accepted, problems, touched } = live.update(bytes, textOptions)
-    return {
-      accepted,
-      problems,
-      included: [],
-      builder: live.builder,
-      live,
-      ...(touched === undefined ? {} : { touched }),
-    }
+    const { builder } = live
+    return { accepted, problems, included: [], builder, live, ...(touched !== undefined && { touched }) }
   }
   const { accepted, problems, text } = ZoneText.load(bytes, origin, textOptions)
   if (text === undefined) return { accepted, problems, included: [], builder: new ZoneBuilder(origin) }
-  const keep = text.builder.recordCount >= KEPT_RECORDS
-  return { accepted, problems, included: [], builder: text.builder, ...(keep ? { live: text } : {}) }
+  const { builder } = text
+  return { accepted, problems, included: [], builder, ...(builder.recordCount >= KEPT_RECORDS && { live: text }) }
 }
 
 /** Of several spellings the first in byte order counts. */
-function firstOf(keys: ReadonlyMap<string, SourceChange>): string | undefined {
+function firstOf(keys: ReadonlyMap<string, unknown>): string | undefined {
   return [...keys.keys()].toSorted()[0]
 }

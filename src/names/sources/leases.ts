@@ -2,7 +2,7 @@
 // anybody; so each lease is asked about again when half of what was left has passed. Nothing is removed here: that is
 // what the deletion of a key says.
 
-import { HoldfastError } from '../../lib/errors.ts'
+import { HoldfastError, messageOf } from '../../lib/errors.ts'
 
 /** The part of the client that is needed. */
 export interface LeaseClient {
@@ -14,72 +14,106 @@ export interface LeasesOptions {
   readonly signal: AbortSignal
   /** It is known now, or has moved, when a lease ends. */
   readonly onMoved: (lease: bigint) => void
+  readonly onProblem: (message: string) => void
 }
 
 interface LeaseState {
   /** Unix seconds; undefined before etcd has said so. */
   expiresAt: number | undefined
-  askAt: number
+  /** Until it is asked about again. */
+  timer: NodeJS.Timeout | undefined
 }
 
-const TICK_MS = 250
 const SHORTEST_WAIT_MS = 1000
 const LONGEST_WAIT_MS = 60_000
+/** Nothing is asked for so long after a question that was not answered, and at most twice as long. */
+const PAUSE_MS = 1500
 /** Asked at a time. */
 const MOST_QUESTIONS = 16
 
 export class Leases {
   readonly #options: LeasesOptions
   readonly #leases = new Map<bigint, LeaseState>()
-  #timer: NodeJS.Timeout | undefined
+  /** Those to be asked about, in their order. */
+  readonly #due = new Set<bigint>()
+  #asking = 0
+  #pause: NodeJS.Timeout | undefined
 
   constructor(options: LeasesOptions) {
     this.#options = options
-    options.signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true })
+    options.signal.addEventListener('abort', () => this.#stop(), { once: true })
   }
 
   /** When the lease ends, as far as that is known; it is followed from now on. */
   expiryOf(lease: bigint): number | undefined {
     const state = this.#leases.get(lease)
     if (state !== undefined) return state.expiresAt
-    this.#leases.set(lease, { expiresAt: undefined, askAt: 0 })
-    this.#schedule(0)
+    this.#leases.set(lease, { expiresAt: undefined, timer: undefined })
+    this.#ask(lease)
     return undefined
   }
 
   forget(lease: bigint): void {
+    clearTimeout(this.#leases.get(lease)?.timer)
     this.#leases.delete(lease)
+    this.#due.delete(lease)
   }
 
-  #schedule(afterMs: number): void {
-    if (this.#options.signal.aborted) return
-    if (this.#timer !== undefined && afterMs > 0) return
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#ask(), afterMs).unref()
+  #stop(): void {
+    clearTimeout(this.#pause)
+    for (const lease of [...this.#leases.keys()]) this.forget(lease)
   }
 
-  async #ask(): Promise<void> {
-    const now = Date.now()
-    const due = [...this.#leases].filter(([, { askAt }]) => askAt <= now).slice(0, MOST_QUESTIONS)
-    await Promise.all(due.map(([lease, state]) => this.#askFor(lease, state)))
-    this.#timer = undefined
-    if (this.#leases.size > 0) this.#schedule(due.length === MOST_QUESTIONS ? 1 : TICK_MS)
+  #ask(lease: bigint): void {
+    this.#due.add(lease)
+    this.#askDue()
   }
 
-  async #askFor(lease: bigint, state: LeaseState): Promise<void> {
-    try {
-      const { ttl } = await this.#options.client.leaseTimeToLive(lease, this.#options.signal)
-      const now = Date.now()
-      state.askAt = now + Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, (ttl * 1000) / 2))
-      const expiresAt = Math.floor(now / 1000) + Math.max(0, ttl)
-      // A second more or less is how the clock was read.
-      if (state.expiresAt !== undefined && Math.abs(state.expiresAt - expiresAt) <= 1) return
-      state.expiresAt = expiresAt
-      if (this.#leases.has(lease)) this.#options.onMoved(lease)
-    } catch (thrown) {
-      if (!(thrown instanceof HoldfastError)) throw thrown
-      // etcd is away, which its follower has said already.
-      state.askAt = Date.now() + SHORTEST_WAIT_MS * 2
+  #askDue(): void {
+    while (this.#asking < MOST_QUESTIONS && this.#pause === undefined) {
+      const [lease] = this.#due
+      if (lease === undefined) return
+      this.#due.delete(lease)
+      void this.#askAbout(lease)
     }
+  }
+
+  /** Never rejects. */
+  async #askAbout(lease: bigint): Promise<void> {
+    const { client, signal, onProblem } = this.#options
+    this.#asking++
+    try {
+      const { ttl } = await client.leaseTimeToLive(lease, signal)
+      this.#know(lease, ttl)
+    } catch (thrown) {
+      if (signal.aborted) return
+      // That etcd is away its follower has said already.
+      if (!(thrown instanceof HoldfastError))
+        onProblem(`Cannot follow a lease: ${messageOf(thrown)}; this is a defect, please report it`)
+      if (this.#leases.has(lease)) this.#due.add(lease)
+      this.#pause ??= setTimeout(
+        () => {
+          this.#pause = undefined
+          this.#askDue()
+        },
+        PAUSE_MS * (1 + Math.random()),
+      ).unref()
+    } finally {
+      this.#asking--
+      this.#askDue()
+    }
+  }
+
+  #know(lease: bigint, ttl: number): void {
+    const state = this.#leases.get(lease)
+    if (state === undefined) return
+    const waitMs = Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, (ttl * 1000) / 2))
+    clearTimeout(state.timer)
+    state.timer = setTimeout(() => this.#ask(lease), waitMs).unref()
+    const expiresAt = Math.floor(Date.now() / 1000) + Math.max(0, ttl)
+    // A second more or less is how the clock was read.
+    if (state.expiresAt !== undefined && Math.abs(state.expiresAt - expiresAt) <= 1) return
+    state.expiresAt = expiresAt
+    this.#options.onMoved(lease)
   }
 }

@@ -38,6 +38,10 @@ export class Patroni implements EtcdFollower {
     return true
   }
 
+  problems(): readonly string[] {
+    return this.#problems
+  }
+
   flush(revision: bigint): void {
     const { part, onProblem } = this.#options
     const { names, problems } = patroniNames(this.#keys, this.#options)

@@ -40,12 +40,11 @@ export class Skydns implements EtcdFollower {
   }
 
   apply({ key, value, lease }: SourceChange): boolean {
-    this.#release(key)
+    this.#hold(key, value, lease)
     if (value === undefined) {
       this.#tree.delete(key)
       return true
     }
-    if (lease !== 0n) this.#hold(key, value, lease)
     const problem = this.#put(key, value, lease)
     if (problem !== undefined) this.#options.onProblem(problem)
     return problem === undefined
@@ -61,6 +60,10 @@ export class Skydns implements EtcdFollower {
   leaseMoved(lease: bigint): void {
     for (const { key, value } of this.#byLease.get(lease)?.values() ?? []) this.#put(key, value, lease)
     this.#publish()
+  }
+
+  problems(): readonly string[] {
+    return [...this.#tree.problems().values()]
   }
 
   search(origin: string, name: Uint8Array, type: number): SearchResult {
@@ -84,23 +87,22 @@ export class Skydns implements EtcdFollower {
     for (const part of touched) part.commit(this.#serial)
   }
 
-  #hold(key: Uint8Array, value: Uint8Array, lease: bigint): void {
+  /** Keeps in mind which key has which lease. One that stays with its lease does not lose sight of it. */
+  #hold(key: Uint8Array, value: Uint8Array | undefined, lease: bigint): void {
     const name = Buffer.from(key).toString('latin1')
-    const keys = this.#byLease.get(lease) ?? new Map<string, LeasedKey>()
-    keys.set(name, { key, value })
-    this.#byLease.set(lease, keys)
-    this.#leaseOf.set(name, lease)
-  }
-
-  #release(key: Uint8Array): void {
-    const name = Buffer.from(key).toString('latin1')
-    const lease = this.#leaseOf.get(name)
-    if (lease === undefined) return
-    this.#leaseOf.delete(name)
-    const keys = this.#byLease.get(lease)
-    keys?.delete(name)
-    if (keys?.size !== 0) return
-    this.#byLease.delete(lease)
-    this.#leases?.forget(lease)
+    const before = this.#leaseOf.get(name)
+    if (value === undefined || lease === 0n) this.#leaseOf.delete(name)
+    else {
+      const keys = this.#byLease.get(lease) ?? new Map<string, LeasedKey>()
+      keys.set(name, { key, value })
+      this.#byLease.set(lease, keys)
+      this.#leaseOf.set(name, lease)
+    }
+    if (before === undefined || before === this.#leaseOf.get(name)) return
+    const others = this.#byLease.get(before)
+    others?.delete(name)
+    if (others?.size !== 0) return
+    this.#byLease.delete(before)
+    this.#leases?.forget(before)
   }
 }

@@ -1,0 +1,117 @@
+// `holdfast status`: asks a running server how its sources stand and what it serves.
+
+import { HoldfastError, messageOf } from '../lib/errors.ts'
+import type { HttpAddress } from '../server/config.ts'
+import { command, EXIT, type Io } from './command.ts'
+import { configOf } from './dns-config.ts'
+import type { ServerStatus } from './server-status.ts'
+import { formatStatus, isWell } from './status-table.ts'
+
+const DEFAULT_URL = 'http://127.0.0.1:8080'
+const TIMEOUT_MS = 5000
+
+export const statusCommand = command({
+  name: 'status',
+  summary: 'Show how the sources of a running name server stand, and what is wrong with its zones',
+  usage: '[--url URL | --config names.yaml | -conf Corefile] [--json]',
+  options: {
+    url: { value: 'URL', summary: `where the server has "health"; ${DEFAULT_URL} unless given` },
+    config: { value: 'FILE', summary: 'find that in this names.yaml' },
+    conf: { value: 'FILE', summary: 'find that in this Corefile' },
+    json: { summary: 'print what the server says as JSON' },
+  },
+  async run({ options }, io) {
+    const url = statusUrl(options, io)
+    const status = await ask(url, io.stopSignal())
+    io.stdout.write(options.json ? `${JSON.stringify(status, undefined, 2)}\n` : formatStatus(status, Date.now()))
+    return isWell(status) ? EXIT.done : EXIT.failed
+  },
+})
+
+interface Where {
+  readonly url: string | undefined
+  readonly config: string | undefined
+  readonly conf: string | undefined
+}
+
+function statusUrl({ url, config, conf }: Where, io: Io): URL {
+  const file = config ?? conf
+  if (url !== undefined && file !== undefined)
+    throw new HoldfastError(
+      'Usage',
+      'Cannot use --url with --config or -conf: each says where the server is; one of them is wanted',
+    )
+  return parseUrl(file === undefined ? (url ?? DEFAULT_URL) : healthOf(file, { config, conf }, io))
+}
+
+function healthOf(file: string, chosen: Pick<Where, 'config' | 'conf'>, io: Io): string {
+  const none = {
+    zones: [],
+    listen: [],
+    'dns.port': undefined,
+    health: undefined,
+    ready: undefined,
+    metrics: undefined,
+    state: undefined,
+  }
+  const { blocks } = configOf({ ...none, ...chosen }, io).load().config
+  const address = blocks.find(({ health }) => health !== undefined)?.health
+  if (address !== undefined) return `http://${reachable(address)}`
+  throw new HoldfastError(
+    'NoStatus',
+    `Cannot ask the server of "${file}": it has no "health", beside which it would tell; add one`,
+  )
+}
+
+/** Every address is also this host's own. */
+function reachable({ host, port }: HttpAddress): string {
+  if (host === '' || host === '0.0.0.0') return `127.0.0.1:${port}`
+  if (host === '::') return `[::1]:${port}`
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.parse(text.includes('://') ? text : `http://${text}`)
+  if (url === null || !/^https?:$/u.test(url.protocol))
+    throw new HoldfastError('Usage', `Cannot ask "${text}": not a URL; one such as ${DEFAULT_URL} is wanted`)
+  if (url.pathname === '/') url.pathname = '/status'
+  return url
+}
+
+async function ask(url: URL, signal: AbortSignal): Promise<ServerStatus> {
+  const wanted = 'give the address of its "health" with --url'
+  let text: string
+  try {
+    const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) })
+    text = response.ok ? await response.text() : `HTTP status ${response.status}`
+  } catch (thrown) {
+    throw new HoldfastError(
+      'ServerUnreachable',
+      `Cannot reach the server at ${url.href}: ${reasonOf(thrown)}; start it, or ${wanted}`,
+      {
+        cause: thrown,
+      },
+    )
+  }
+  const status = parseStatus(text)
+  if (status !== undefined) return status
+  const [line] = text.split('\n')
+  throw new HoldfastError(
+    'NoStatus',
+    `Cannot use what ${url.href} says: ${JSON.stringify(line.slice(0, 80))} is no status of a name server; ${wanted}`,
+  )
+}
+
+function parseStatus(text: string): ServerStatus | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<ServerStatus> | null
+    return Array.isArray(value?.sources) && Array.isArray(value.zones) ? (value as ServerStatus) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function reasonOf(thrown: unknown): string {
+  if (thrown instanceof Error && thrown.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`
+  return thrown instanceof Error && thrown.cause instanceof Error ? messageOf(thrown.cause) : messageOf(thrown)
+}
