@@ -29,6 +29,8 @@ export interface CompiledZone {
 }
 
 export function compileZone(builder: ZoneBuilder, arena: Arena, options: CompileOptions): CompiledZone {
+  // A builder that was edited may still know names that lost their records.
+  builder.dropEmptyNames()
   const parents = addEmptyNonTerminals(builder)
   const estimate = estimateBytes(builder)
   const start = arena.allocate(estimate)
