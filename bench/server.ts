@@ -79,7 +79,7 @@ async function untilAtRest(pid: number): Promise<void> {
   }
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const listener = createServer()
     listener.once('error', reject)

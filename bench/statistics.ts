@@ -12,3 +12,8 @@ export function spread(values: readonly number[]): Spread {
   const median = sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
   return { median, min: sorted[0], max: sorted[sorted.length - 1] }
 }
+
+/** Of sorted values, the nearest rank. */
+export function percentile(sorted: ArrayLike<number>, percent: number): number {
+  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]
+}
