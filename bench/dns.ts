@@ -1,10 +1,11 @@
 // `npm run bench:dns`: Holdfast against NSD, Knot, BIND and CoreDNS in interleaved rounds. Progress goes to standard
 // error, tables to standard output; the exit code is 1 when any server gave wrong answers.
 
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatDocument, formatVerdicts, machine } from './document.ts'
+import { sectionOf, withSection } from './live/section.ts'
 import { type LoadResult, loadRounds } from './loading.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
 import { findContestants } from './peers.ts'
@@ -57,7 +58,10 @@ async function bench(options: Options, commandLine: string): Promise<number> {
   const result = { options, contestants, titles, queries, loads, verdicts, wrong }
   if (options.json !== undefined)
     writeFileSync(options.json, JSON.stringify({ machine: machine(), ...result }, null, 2))
-  if (options.document !== undefined) writeFileSync(options.document, formatDocument(result, commandLine))
+  if (options.document !== undefined) {
+    const before = existsSync(options.document) ? readFileSync(options.document, 'utf8') : ''
+    writeFileSync(options.document, withSection(formatDocument(result, commandLine), sectionOf(before)))
+  }
   return wrong.length === 0 ? 0 : 1
 }
 

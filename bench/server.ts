@@ -71,7 +71,7 @@ async function answers(port: number, name: string): Promise<boolean> {
   )
 }
 
-async function untilAtRest(pid: number): Promise<void> {
+export async function untilAtRest(pid: number): Promise<void> {
   for (let before = -1, now = cpuSeconds(treeCpu(pid)); now - before > 0.02; ) {
     before = now
     await sleep(REST_MS)

@@ -25,7 +25,7 @@ const receive = libc.func('int64_t recv(int, void *, size_t, int)')
 const close = libc.func('int close(int)')
 const usleep = libc.func('int usleep(uint32_t)')
 
-const fd: number = socket(AF_INET, SOCK_DGRAM, 0)
+const fd = socket(AF_INET, SOCK_DGRAM, 0) as number
 const address = Buffer.alloc(16)
 address.writeUInt16LE(AF_INET, 0)
 address.writeUInt16BE(port, 2)

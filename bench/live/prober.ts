@@ -60,9 +60,7 @@ export class Prober {
     const { control, intervals } = this.#shared
     Atomics.store(control, 0, 1)
     await once(this.#worker, 'exit')
-    const sorted = intervals
-      .slice(1, Math.min(Atomics.load(control, 2), intervals.length))
-      .toSorted()
+    const sorted = intervals.slice(1, Math.min(Atomics.load(control, 2), intervals.length)).toSorted()
     return { median: percentile(sorted, 50) / 1e6, p99: percentile(sorted, 99) / 1e6 }
   }
 }

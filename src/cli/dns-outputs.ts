@@ -6,14 +6,18 @@ import type { Log } from '../lib/log.ts'
 import { publishZonefiles } from '../names/outputs/zonefiles.ts'
 import { etcdOptions } from '../server/etcd-connection.ts'
 import type { ZonefilesOutput } from '../server/names-yaml/load-names.ts'
+import type { Io } from './command.ts'
+import { passedEnv } from './passed-env.ts'
 
 export class Outputs {
   readonly #log: Log
+  readonly #env: Io['env']
   #end = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
 
-  constructor(log: Log) {
+  constructor(log: Log, env: Io['env']) {
     this.#log = log
+    this.#env = env
   }
 
   replace(outputs: readonly ZonefilesOutput[]): void {
@@ -29,9 +33,12 @@ export class Outputs {
   }
 
   /** An output that cannot go on does not take the server down with it. */
-  async #run({ etcd, ...output }: ZonefilesOutput, signal: AbortSignal): Promise<void> {
+  async #run(output: ZonefilesOutput, signal: AbortSignal): Promise<void> {
+    const { etcd, notify, secretVariables, ...rest } = output
+    const env = passedEnv(this.#env, secretVariables)
+    const options = { ...rest, etcd: etcdOptions(etcd), validate: true, ...(notify && { notify: { ...notify, env } }) }
     try {
-      await publishZonefiles({ ...output, etcd: etcdOptions(etcd), validate: true }, { log: this.#log, signal })
+      await publishZonefiles(options, { log: this.#log, signal })
     } catch (thrown) {
       if (!(thrown instanceof HoldfastError)) throw thrown
       this.#log.error(`${thrown.message}; nothing is written to "${output.directory}" until the next reload`)

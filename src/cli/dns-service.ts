@@ -258,7 +258,10 @@ function loaderSpaceOf(block: ServerBlock, space: number): LoaderSpace {
 function refuseLosses(lost: readonly string[]): void {
   if (lost.length === 0) return
   const shown = lost.slice(0, 5).join(' ') + (lost.length > 5 ? ' …' : '')
-  throw new HoldfastError('ZonesLost', `Cannot do without ${shown}: their files cannot be used now; mend them first`)
+  throw new HoldfastError(
+    'ZonesLost',
+    `Cannot do without ${shown}: their files or sources cannot be used now; mend them first`,
+  )
 }
 
 async function stopGeneration({ server, loader }: Generation, hurry?: AbortSignal): Promise<void> {

@@ -52,7 +52,7 @@ export const dnsCommand = command({
       plainUdp: options['plain-udp'],
       onFatal: fatal.resolve,
     })
-    const outputs = new Outputs(log)
+    const outputs = new Outputs(log, io.env)
     const reload = () =>
       service.reload(() => {
         const next = announceNotices(load(), log)
@@ -81,8 +81,10 @@ export const dnsCommand = command({
   },
 })
 
-function announce({ server, zones }: Generation, fromDirectories: boolean, log: Log): void {
+function announce({ loaded, server, zones }: Generation, fromDirectories: boolean, log: Log): void {
   for (const { host, port } of server.listeners) log.info(`Listening on ${printAddress(host, port)} (UDP and TCP)`)
+  const { state } = loaded.config
+  if (state !== undefined) log.info(`The last good state of what is in etcd is kept in ${state}`)
   if (!fromDirectories) return
   const names = zones.serving().map(({ zone }) => zone)
   const example = names.find((name) => !name.endsWith('.arpa.')) ?? names[0]

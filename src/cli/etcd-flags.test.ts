@@ -95,6 +95,7 @@ test.each<[string[], string]>([
   [['--user', 'ann'], 'Cannot identify as "ann": there is no password and nobody to ask; ETCDCTL_PASSWORD is wanted'],
   [['--cert', 'x'], 'Cannot use --cert alone: a certificate and its key go together; both are wanted'],
   [['--endpoints', 'a:1,etcd'], 'Cannot use endpoint "etcd": not an address; wanted HOST:PORT'],
+  [['--endpoints', 'http://root:secret@a:1'], 'Cannot use an endpoint with a user in it; --user and'],
   [['--dial-timeout', '5'], 'Cannot read "5" as --dial-timeout: a duration such as 5s or 1m30s is wanted'],
   [['--command-timeout', '0'], 'Cannot read "0" as --command-timeout: a duration'],
   [['--insecure-transport=perhaps'], 'Cannot read "perhaps" as --insecure-transport: true or false is wanted'],

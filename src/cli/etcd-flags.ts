@@ -64,6 +64,12 @@ export function readEndpoints(text: string): string[] {
   return text.split(',').map((each) => {
     const endpoint = parseEndpoint(each.trim())
     if (endpoint !== undefined) return endpoint
+    // What stands before an "@" may be a password.
+    if (each.includes('@'))
+      throw new HoldfastError(
+        'Usage',
+        'Cannot use an endpoint with a user in it; --user and ETCDCTL_PASSWORD are wanted',
+      )
     throw new HoldfastError(
       'Usage',
       `Cannot use endpoint "${each.trim()}": not an address; wanted HOST:PORT, http://HOST:PORT or https://HOST:PORT`,

@@ -4,9 +4,8 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { EtcdOptions } from '../etcd/options.ts'
-import { HoldfastError } from '../lib/errors.ts'
+import { HoldfastError, reasonOf } from '../lib/errors.ts'
 import type { NotifyOptions } from '../names/outputs/notify.ts'
-import { reasonOf } from '../names/outputs/published-folder.ts'
 import { explain, wantedByDefault } from '../server/names-yaml/explain.ts'
 import { endpoint, list, map, number, path, permissions, text, written } from '../server/names-yaml/values.ts'
 import { YamlText } from '../server/names-yaml/yaml-text.ts'
@@ -56,7 +55,7 @@ export interface PublishConfig {
   readonly directory: string
   readonly fileMode: number
   readonly directoryMode: number
-  readonly notify: NotifyOptions | undefined
+  readonly notify: Omit<NotifyOptions, 'env'> | undefined
   /** Log only errors. */
   readonly quiet: boolean
 }

@@ -8,7 +8,9 @@ import { LogSink } from '../lib/log-sink.ts'
 import { publishZonefiles, type ZonefilesOptions } from '../names/outputs/zonefiles.ts'
 import { command, EXIT, type Io } from './command.ts'
 import { ETCD_FLAGS, type EtcdFlags, readEtcdFlags } from './etcd-flags.ts'
+import { passedEnv } from './passed-env.ts'
 import { readPublishConfig } from './publish-config.ts'
+import { readPrefix, ZONE_FLAGS } from './zone-store.ts'
 
 /** As coredns-auto-updater has them, with a umask that takes nothing from the owner's group. */
 const FILE_MODE = 0o644
@@ -19,10 +21,10 @@ const CONFIG_FILE = 'config.yml'
 export const publishZonefilesCommand = command({
   name: 'publish zonefiles',
   summary: 'Keep a directory of zone files equal to the zones in etcd, for CoreDNS',
-  usage: '--directory DIR --prefix PREFIX [--once] | --config FILE',
+  usage: '--directory DIR [--prefix PREFIX] [--once] | --config FILE',
   options: {
     directory: { value: 'DIR', summary: 'where the files go, or ZONEFILE_PATH; files of other zones are removed' },
-    prefix: { value: 'PREFIX', summary: 'what the keys of zones begin with, or ETCD_KEY_PREFIX' },
+    prefix: ZONE_FLAGS.prefix,
     config: {
       value: 'FILE',
       summary: `a ${CONFIG_FILE} of configurations-auto-updater, or CONFS_AUTO_UPDATER_CONFIG_FILE; its files can be anything`,
@@ -67,13 +69,18 @@ async function readOptions(flags: Flags, io: Io): Promise<ZonefilesOptions & { r
     if (contradicting !== undefined)
       throw new HoldfastError('Usage', `Cannot use --${contradicting} with "${config}": the file says it`)
     const { notify, ...rest } = readPublishConfig(config)
-    return { ...rest, validate: flags.validate, ...(notify !== undefined && { notify }) }
+    return {
+      ...rest,
+      validate: flags.validate,
+      ...(notify !== undefined && { notify: { ...notify, env: passedEnv(io.env) } }),
+    }
   }
-  const prefix = flags.prefix ?? given(io, 'ETCD_KEY_PREFIX')
-  if (directory === undefined || prefix === undefined) {
-    const missing = directory === undefined ? '--directory or ZONEFILE_PATH' : '--prefix or ETCD_KEY_PREFIX'
-    throw new HoldfastError('Usage', `Cannot run "holdfast publish zonefiles": ${missing} is missing, or --config`)
-  }
+  if (directory === undefined)
+    throw new HoldfastError(
+      'Usage',
+      'Cannot run "holdfast publish zonefiles": --directory or ZONEFILE_PATH is missing, or --config',
+    )
+  const prefix = readPrefix(flags.prefix, io)
   const etcd = await readEtcdFlags(updaterFlags(flags, io), io)
   const modes = { fileMode: FILE_MODE, directoryMode: DIRECTORY_MODE }
   return { etcd, prefix, directory, ...modes, validate: true, quiet: false }

@@ -1,6 +1,7 @@
 // `holdfast record ls`: the SkyDNS records in etcd, and what is wrong with those that cannot be served.
 
 import { compareNames, formatName, ROOT } from '../dns/name.ts'
+import { shorten } from '../dns/zonefile/problem.ts'
 import { command, EXIT } from './command.ts'
 import type { RecordEntry } from './record-entry.ts'
 import { RECORD_FLAGS, withRecordStore } from './record-store.ts'
@@ -24,7 +25,7 @@ export const recordLsCommand = command({
     if (options.json) for (const row of rows) io.stdout.write(`${JSON.stringify(row)}\n`)
     else {
       const cells = rows.map(({ name: owner, key, ttl, type, value, error }) => [
-        owner ?? key,
+        owner ?? shorten(key),
         String(ttl ?? '-'),
         type ?? '-',
         error === null ? (value ?? '') : `error: ${error}`,

@@ -33,8 +33,10 @@ export function planSet(
   const slots: Slot[] = seen.entries
     .filter(({ problem }) => problem === undefined)
     .map((entry) => ({ key: entry.key, entry, fields: without(entry, type), wanted: false }))
+  const places = new Set<string>()
   for (const value of values) {
     const planned = planValue(store, name, type, value)
+    refuseTwice(planned, type, name, places)
     const slot = slots.find((each) => !each.wanted && each.entry !== undefined && isPlaceOf(planned, type, each.entry))
     if (slot?.entry === undefined) {
       slots.push({ key: planned.key, entry: undefined, fields: planned.fields, wanted: true })
@@ -80,9 +82,20 @@ function planValue(
   if (entry.owner === undefined || !equalNames(entry.owner, name))
     throw new HoldfastError(
       'Usage',
-      `Cannot set ${type} "${shown}" with this --targetstrip: it would belong to another name`,
+      `Cannot set ${type} "${shown}" at "${formatName(name)}": its key would spell another name${fields.targetstrip === undefined ? '' : '; another --targetstrip is wanted'}`,
     )
   return entry
+}
+
+/** `places`: what the values before it are. */
+function refuseTwice({ key, records }: RecordEntry, type: RecordType, name: Uint8Array, places: Set<string>): void {
+  const place = type === 'NS' ? Buffer.from(key).toString('latin1') : records[0].identity
+  if (places.has(place))
+    throw new HoldfastError(
+      'Usage',
+      `Cannot set ${type} ${records[0].value} twice at "${formatName(name)}": once is wanted`,
+    )
+  places.add(place)
 }
 
 function isPlaceOf(planned: RecordEntry, type: RecordType, entry: RecordEntry): boolean {

@@ -8,6 +8,7 @@ import { pathOfName } from '../names/skydns/path.ts'
 import type { Io } from './command.ts'
 import { ETCD_FLAGS, type EtcdFlags, readEtcdFlags } from './etcd-flags.ts'
 import { scan } from './etcd-scan.ts'
+import { transact } from './etcd-transact.ts'
 import { type Fields, readEntry, type RecordEntry } from './record-entry.ts'
 
 const DEFAULT_PATH = '/skydns'
@@ -108,7 +109,9 @@ export class RecordStore {
     const prefix = under(this.keyOf(seen.name))
     let current = seen
     for (let tries = 1; tries <= MOST_TRIES && isSame(current, seen); tries++) {
-      const { succeeded, revision } = await this.#client.txn(
+      const { succeeded, revision } = await transact(
+        this.#client,
+        `change "${formatName(seen.name)}"`,
         [
           ...unchanged(seen, changes),
           // A new key below may belong to the name as well as to one below it.

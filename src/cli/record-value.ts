@@ -71,6 +71,7 @@ function readTarget(type: RecordType, text: string): string {
 /** Without the final dot, as others write hosts. */
 function readHost(type: RecordType, text: string): string {
   if (isIP(text) !== 0) throw refused(type, text, 'it is an address; a name is wanted')
+  if (/(?:^|\.)\d+\.?$/u.test(text)) throw refused(type, text, 'it ends in a number as addresses do; a name is wanted')
   try {
     return formatName(parseName(text, ROOT)).replace(/(?<=[^.])\.$/u, '')
   } catch (error) {

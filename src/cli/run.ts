@@ -9,6 +9,7 @@ import { recordLsCommand } from './record-ls.ts'
 import { recordRmCommand } from './record-rm.ts'
 import { recordSetCommand } from './record-set.ts'
 import { statusCommand } from './status.ts'
+import { printable } from './table.ts'
 import { version } from './version.ts'
 import { zoneCheckCommand } from './zone-check.ts'
 import { zoneDiffCommand } from './zone-diff.ts'
@@ -42,7 +43,7 @@ export async function run(argv: readonly string[], io: Io, commands: readonly Co
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
     const lines = `${error.message}\n${error.hint ?? ''}`.trimEnd().split('\n')
-    io.stderr.write(lines.map((line) => `holdfast: ${line}\n`).join(''))
+    io.stderr.write(lines.map((line) => `holdfast: ${printable(line)}\n`).join(''))
     if (error.code === 'Usage') return EXIT.usage
     return INVALID_INPUT.has(error.code) ? EXIT.invalidInput : EXIT.failed
   }
@@ -60,8 +61,18 @@ async function dispatch(argv: readonly string[], io: Io, commands: readonly Comm
   }
   if (isHelp(first) || first === 'help') {
     const topic = argv.slice(1).filter((word) => !isHelp(word))
+    const members = commands.filter(({ name }) => topic.length === 1 && name.startsWith(`${topic[0]} `))
+    if (members.length > 0) {
+      io.stdout.write(overview(members))
+      return EXIT.done
+    }
     const match = topic.length === 0 ? undefined : findCommand(topic, commands).command
     io.stdout.write(match === undefined ? overview(commands) : helpOf(match))
+    return EXIT.done
+  }
+  const family = commands.filter(({ name }) => name.startsWith(`${first} `))
+  if (family.length > 0 && argv.length > 1 && isHelp(argv[1])) {
+    io.stdout.write(overview(family))
     return EXIT.done
   }
   const { command, rest } = findCommand(argv, commands)

@@ -7,7 +7,7 @@ export function formatTable(
   right: readonly string[] = [],
 ): string {
   const lines = [heading, ...rows].map((row) => row.map(printable))
-  const widths = heading.map((_, column) => Math.max(...lines.map((line) => line[column].length)))
+  const widths = heading.map((_, column) => lines.reduce((width, line) => Math.max(width, line[column].length), 0))
   const cell = (text: string, column: number) => {
     if (right.includes(heading[column])) return text.padStart(widths[column])
     return column === heading.length - 1 ? text : text.padEnd(widths[column])

@@ -8,6 +8,7 @@ import { HoldfastError } from '../lib/errors.ts'
 import { loadZone, loadZoneText } from '../names/load-zone.ts'
 import type { ZoneBuilder } from '../zone/build.ts'
 import { command, EXIT, type Io } from './command.ts'
+import { printable } from './table.ts'
 import { guessOrigin } from './zone-origin.ts'
 import { parseOrigin, type StoredZone, withZoneStore, ZONE_FLAGS } from './zone-store.ts'
 
@@ -100,16 +101,16 @@ function toJson({ file, zone, errors, warnings }: Report): object {
 
 function print(report: Report, options: { records: boolean; guessed: boolean }, io: Io): void {
   const { file, zone, errors, warnings } = report
-  for (const problem of [...errors, ...warnings]) io.stderr.write(`${formatProblem(problem)}\n`)
+  for (const problem of [...errors, ...warnings]) io.stderr.write(`${printable(formatProblem(problem))}\n`)
   if (zone === undefined) return
   const origin = formatName(zone.origin)
   if (errors.length > 0) {
     const guess = options.guessed ? ' (a guess; --origin NAME says otherwise)' : ''
-    io.stderr.write(`${file}: refused as zone ${origin}${guess}\n`)
+    io.stderr.write(`${printable(file)}: refused as zone ${origin}${guess}\n`)
   } else if (options.records) {
     printRecords(zone, io.stdout)
   } else {
-    io.stdout.write(`${file}: zone ${origin}, serial ${zone.serial}, ${zone.recordCount} records\n`)
+    io.stdout.write(`${printable(file)}: zone ${origin}, serial ${zone.serial}, ${zone.recordCount} records\n`)
   }
 }
 

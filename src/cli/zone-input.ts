@@ -6,6 +6,7 @@ import { HoldfastError } from '../lib/errors.ts'
 import { FileSource } from '../lib/file-source.ts'
 import { type LoadedZone, loadZoneText } from '../names/load-zone.ts'
 import type { Io } from './command.ts'
+import { printable } from './table.ts'
 import { guessOrigin } from './zone-origin.ts'
 
 const CHUNK_BYTES = 1 << 18
@@ -30,7 +31,7 @@ export function checkText(label: string, origin: Uint8Array, text: Uint8Array): 
 }
 
 export function printProblems({ problems }: LoadedZone, io: Io): void {
-  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`)
+  for (const problem of problems) io.stderr.write(`${printable(formatProblem(problem))}\n`)
 }
 
 function readFile(path: string): Uint8Array {

@@ -1,7 +1,7 @@
 // `holdfast zone ls`: the zones stored in etcd, each with what the server would say of it.
 
 import { formatName, lowerName } from '../dns/name.ts'
-import { formatProblem } from '../dns/zonefile/problem.ts'
+import { formatProblem, shorten } from '../dns/zonefile/problem.ts'
 import { loadZoneText } from '../names/load-zone.ts'
 import { command, EXIT } from './command.ts'
 import { formatTable } from './table.ts'
@@ -22,7 +22,7 @@ export const zoneLsCommand = command({
     else {
       const heading = ['ZONE', 'SERIAL', 'RECORDS', 'BYTES', 'REVISION', 'STATE']
       const cells = rows.map(({ zone, key, serial, records, bytes, revision, error }) => [
-        zone ?? key,
+        zone ?? shorten(key),
         serial === null ? '-' : String(serial),
         records === null ? '-' : String(records),
         String(bytes),

@@ -50,10 +50,16 @@ export function planZone(
   // A comment may change without anybody having to notice.
   if (asGiven.diff.length === 0 || isNewerSerial(input.zone.serial, serial)) return asGiven
   if (!bumpSerial) return plan(input, [staleSerial(input.zone.serial, serial)])
-  const text = replaceSerial(input.text, nextSerial(serial, now))
-  if (text === undefined)
-    return plan(input, [`serial ${input.zone.serial} cannot be raised: the SOA record does not have it as a number`])
-  return plan(checkText(input.label, input.origin, text))
+  const withSerial = (other: number) => {
+    const text = replaceSerial(input.text, other)
+    return text && plan(checkText(input.label, input.origin, text))
+  }
+  // The same file put again differs only by the serial that it was given the first time.
+  const again = withSerial(serial)
+  return (
+    (again?.diff.length === 0 ? again : withSerial(nextSerial(serial, now))) ??
+    plan(input, [`serial ${input.zone.serial} cannot be raised: the SOA record does not have it as a number`])
+  )
 }
 
 function staleSerial(serial: number, stored: number): string {

@@ -4,6 +4,7 @@
 import { HoldfastError } from '../lib/errors.ts'
 import { command, EXIT, type Io } from './command.ts'
 import { diffJson, diffZones, printDiff, summarize } from './zone-changes.ts'
+import { printable } from './table.ts'
 import { type InputZone, checkText, printProblems, readInput } from './zone-input.ts'
 import { planZone, type ZonePlan } from './zone-plan.ts'
 import {
@@ -48,7 +49,7 @@ export const zonePutCommand = command({
       const plans = inputs.map((input, index) => planZone(input, found[index], store, { bumpSerial, now: new Date() }))
       const print = options.json ? printJson : printText
       for (const { input, warnings } of plans)
-        for (const warning of warnings) io.stderr.write(`${input.label}: warning: ${warning}\n`)
+        for (const warning of warnings) io.stderr.write(`${printable(input.label)}: warning: ${warning}\n`)
       if (options['dry-run']) for (const plan of plans) print(plan, undefined, io)
       else await storeAll(store, plans, (plan, revision) => print(plan, revision, io), io)
       return EXIT.done

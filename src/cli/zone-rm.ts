@@ -3,6 +3,8 @@
 import { HoldfastError } from '../lib/errors.ts'
 import { confirm } from './ask.ts'
 import { command, EXIT } from './command.ts'
+import { transact } from './etcd-transact.ts'
+import { printable } from './table.ts'
 import { withZoneStore, ZONE_FLAGS, zoneJson } from './zone-store.ts'
 
 export const zoneRmCommand = command({
@@ -20,14 +22,12 @@ export const zoneRmCommand = command({
     return withZoneStore(options, io, async (store) => {
       const zones = await store.require(positionals)
       const dryRun = options['dry-run']
-      const names = zones.map(({ name }) => name).join(', ')
+      const names = listed(zones.map(({ name }) => printable(name)))
       if (!dryRun && !options.yes && !(await confirm(io, `Remove ${names}?`))) return EXIT.failed
       if (!dryRun) {
         const compare = zones.map(({ key, revision }) => ({ key, target: 'mod', revision }) as const)
-        const { succeeded } = await store.client.txn(
-          compare,
-          zones.map(({ key }) => ({ delete: { key } })),
-        )
+        const operations = zones.map(({ key }) => ({ delete: { key } }))
+        const { succeeded } = await transact(store.client, `remove ${names}`, compare, operations)
         if (!succeeded)
           throw new HoldfastError(
             'Conflict',
@@ -38,10 +38,18 @@ export const zoneRmCommand = command({
         if (options.json) io.stdout.write(`${JSON.stringify({ ...zoneJson(zone), removed: !dryRun })}\n`)
         else
           io.stdout.write(
-            `${zone.name}: ${dryRun ? 'would be removed' : 'removed'}, it had revision ${zone.revision}\n`,
+            `${printable(zone.name)}: ${dryRun ? 'would be removed' : 'removed'}, it had revision ${zone.revision}\n`,
           )
       }
       return EXIT.done
     })
   },
 })
+
+/** As many as can be read. */
+const LISTED = 5
+
+function listed(names: readonly string[]): string {
+  if (names.length <= LISTED) return names.join(', ')
+  return `${names.length} zones (${names.slice(0, LISTED).join(', ')}, …)`
+}

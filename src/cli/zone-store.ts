@@ -6,17 +6,16 @@ import { equalNames, formatName, lowerName, NameError, parseName, ROOT } from '.
 import { EtcdClient, type KeyValue, prefixEnd } from '../etcd/client.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { closest } from '../lib/closest.ts'
+import { originOfKey } from '../names/zone-key.ts'
+import { ZONES_DEFAULT_PREFIX } from '../server/skydns-defaults.ts'
 import type { Io } from './command.ts'
 import { ETCD_FLAGS, type EtcdFlags, readEtcdFlags } from './etcd-flags.ts'
 import { scan } from './etcd-scan.ts'
 
-/** As in the documentation of the updater that feeds CoreDNS from etcd. */
-const DEFAULT_PREFIX = '/coredns/'
-
 export const ZONE_FLAGS = {
   prefix: {
     value: 'PREFIX',
-    summary: `what the keys of zones begin with; ETCD_KEY_PREFIX, else ${DEFAULT_PREFIX} unless given`,
+    summary: `what the keys of zones begin with; ETCD_KEY_PREFIX, else ${ZONES_DEFAULT_PREFIX} unless given`,
   },
   ...ETCD_FLAGS,
 } as const
@@ -25,7 +24,7 @@ export type ZoneFlags = EtcdFlags & { readonly prefix: string | undefined }
 
 export interface StoredZone {
   readonly key: Uint8Array
-  /** The key without the prefix, as it is stored. */
+  /** The key without the prefix, as it is stored, as far as it is text. */
   readonly name: string
   /** Undefined when the key is not a domain name. */
   readonly origin: Uint8Array | undefined
@@ -33,11 +32,12 @@ export interface StoredZone {
   readonly revision: bigint
 }
 
-function readPrefix(flag: string | undefined, io: Io): string {
+/** The flag, else the variable, else the default. */
+export function readPrefix(flag: string | undefined, io: Io): string {
   if (flag === '')
     throw new HoldfastError('Usage', 'Cannot use an empty prefix: it stands for every key of the cluster')
   const variable = io.env.ETCD_KEY_PREFIX ?? ''
-  return flag ?? (variable === '' ? DEFAULT_PREFIX : variable)
+  return flag ?? (variable === '' ? ZONES_DEFAULT_PREFIX : variable)
 }
 
 /** Connects, and closes the connection when `use` is done. */
@@ -74,7 +74,8 @@ export class ZoneStore {
     const stored = await this.#names()
     return Promise.all(
       names.map(async (name) => {
-        const exact = stored.find((each) => each.name === name)
+        const key = Buffer.from(this.prefix + name)
+        const exact = stored.find((each) => key.equals(each.key))
         if (exact !== undefined) return this.read(exact.key)
         const origin = parseOrigin(name)
         const [found, ...others] = stored.filter((each) => each.origin !== undefined && equalNames(each.origin, origin))
@@ -110,8 +111,8 @@ export class ZoneStore {
   }
 
   #stored({ key, value, modRevision }: KeyValue): StoredZone {
-    const name = Buffer.from(key).toString().slice(this.prefix.length)
-    return { key, name, origin: parseKeyName(name), text: value, revision: modRevision }
+    const name = key.subarray(Buffer.byteLength(this.prefix))
+    return { key, name: Buffer.from(name).toString(), origin: originOfKey(name), text: value, revision: modRevision }
   }
 }
 
@@ -131,20 +132,13 @@ export function keyName(origin: Uint8Array): string {
 }
 
 export function parseOrigin(text: string): Uint8Array {
+  if (text === '@')
+    throw new HoldfastError('Usage', 'Cannot read the name "@": it is the origin of a zone file; a name is wanted')
   try {
     return parseName(text, ROOT)
   } catch (error) {
     if (!(error instanceof NameError)) throw error
     throw new HoldfastError('Usage', error.message, { cause: error })
-  }
-}
-
-function parseKeyName(name: string): Uint8Array | undefined {
-  try {
-    return parseName(name, ROOT)
-  } catch (error) {
-    if (error instanceof NameError) return undefined
-    throw error
   }
 }
 

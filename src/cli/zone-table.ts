@@ -103,8 +103,12 @@ export class ZoneTable {
     return row === undefined || row.space !== space ? undefined : { zone: row.origin, plugin: row.plugin }
   }
 
+  /** A source that was never seen, by us or an earlier run, has names that we would deny. */
   notReady(): string[] {
-    return this.#ready ? [] : ['zones are being loaded']
+    if (!this.#ready) return ['zones are being loaded']
+    return Array.from(this.#sources.values())
+      .filter(knowsNothing)
+      .map(({ name }) => `nothing is known of ${name} yet`)
   }
 
   apply(report: LoaderReport): void {
@@ -236,7 +240,9 @@ export class ZoneTable {
     const lastError = isNew && error !== undefined ? { at: now, message: error } : before?.lastError
     this.#sources.set(key, { ...report, since: isNew ? now : before.since, lastError })
     if (!isNew) return
-    if (up) this.#log.info(`Following ${name} in etcd: ${report.keys} keys at revision ${report.revision}`)
+    const keys = report.keys === 1 ? '1 key' : `${report.keys} keys`
+    if (up) this.#log.info(`Following ${name} in etcd: ${keys} at revision ${report.revision}`)
+    if (up && report.keys === 0) this.#log.warning(`Nothing is stored under "${report.prefix}" in etcd yet`)
     else if (error !== undefined) {
       const stays = knowsNothing(report) ? 'nothing is known of it yet' : 'what was known stays in service'
       this.#log.error(`Source ${name}: ${error}; ${stays}`)

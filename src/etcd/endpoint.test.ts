@@ -36,6 +36,7 @@ test.each(['', 'ftp://a:1', 'http://', 'http://a:b', 'http://a:1/path', 'a:70000
 
 test('a password that was written into an endpoint is not shown', () => {
   expect(() => parseEndpoints({ endpoints: ['http://root:secret@a:1'] })).toThrow('"http://***@a:1"')
+  expect(() => parseEndpoints({ endpoints: ['http://root:se/c@ret@a:1'] })).toThrow('"http://***@a:1"')
 })
 
 test('at least one endpoint is wanted', () => {

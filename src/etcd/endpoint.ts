@@ -29,7 +29,7 @@ function parseEndpoint(text: string, secureByDefault: boolean): Endpoint {
   if (!isPlain || !/^https?:$/u.test(url.protocol) || url.hostname === '') {
     throw new HoldfastError(
       'EtcdEndpoint',
-      `Cannot use etcd endpoint "${text.replace(/[^/]*@/u, '***@')}": it is not of the form https://host:port; "https://127.0.0.1:2379" is`,
+      `Cannot use etcd endpoint "${text.replace(/^([a-z]+:\/\/)?.*@/iu, '$1***@')}": it is not of the form https://host:port; "https://127.0.0.1:2379" is`,
     )
   }
   const secure = url.protocol === 'https:'

@@ -45,6 +45,8 @@ export interface MirrorOptions {
 
 const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 1000
+/** What only people can mend is not tried so often: each login costs etcd dearly. */
+const MAX_REFUSED_PAUSE_MS = 5000
 /** After a watch that lived this long the next one needs no pause. */
 const GOOD_WATCH_MS = 1000
 
@@ -54,6 +56,7 @@ export async function mirror(options: MirrorOptions): Promise<void> {
   const follower = new Follower(options)
   let failures = 0
   while (!signal.aborted) {
+    let longestMs = MAX_PAUSE_MS
     try {
       const lifetimeMs = await follower.follow()
       failures = lifetimeMs < GOOD_WATCH_MS ? failures + 1 : 0
@@ -61,9 +64,10 @@ export async function mirror(options: MirrorOptions): Promise<void> {
       if (signal.aborted) return
       if (!(error instanceof HoldfastError)) throw error
       failures++
+      if (!error.retryable) longestMs = MAX_REFUSED_PAUSE_MS
       follower.fail(error)
     }
-    if (failures > 0) await pause(failures, signal)
+    if (failures > 0) await pause(failures, longestMs, signal)
   }
 }
 
@@ -204,7 +208,7 @@ function isForgotten(error: unknown): boolean {
   return error instanceof HoldfastError && error.cause instanceof CallFailure && isHistoryGone(error.cause)
 }
 
-async function pause(failures: number, signal: AbortSignal): Promise<void> {
-  const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
+async function pause(failures: number, longestMs: number, signal: AbortSignal): Promise<void> {
+  const longest = Math.min(longestMs, FIRST_PAUSE_MS * 2 ** (failures - 1))
   await sleep(longest * (1 - Math.random() / 2), undefined, { signal }).catch(() => {})
 }

@@ -1,6 +1,8 @@
 // Every error a user can meet: a code from the table in docs/reference/errors.md, a sentence of the
 // form `Cannot <action> "<value>": <what is>; <what is wanted>`, and a hint where one helps.
 
+import { getSystemErrorMessage } from 'node:util'
+
 export interface ErrorOptions {
   readonly hint?: string
   readonly retryable?: boolean
@@ -24,4 +26,11 @@ export class HoldfastError extends Error {
 /** The message of anything that was thrown, without a stack. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
+}
+
+/** The system's reason, without the paths that Node adds. */
+export function reasonOf(thrown: unknown): string {
+  const { errno } = thrown as NodeJS.ErrnoException
+  // Node's own errors have it without the sign.
+  return errno === undefined ? messageOf(thrown) : getSystemErrorMessage(-Math.abs(errno))
 }

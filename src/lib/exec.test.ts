@@ -10,7 +10,13 @@ async function run(
   { timeoutMs = 10_000, signal = never } = {},
 ): Promise<{ reason: string | undefined; lines: string[] }> {
   const lines: string[] = []
-  const reason = await exec(command, { timeoutMs, signal, onLine: (line) => lines.push(line) })
+  const { PATH } = process.env
+  const reason = await exec(command, {
+    timeoutMs,
+    signal,
+    env: { PATH, GREETING: 'hello' },
+    onLine: (line) => lines.push(line),
+  })
   return { reason, lines }
 }
 
@@ -31,6 +37,11 @@ test.each([
   [[import.meta.filename], 'permission denied'],
 ])('%j failed because: %s', async (command, expected) => {
   expect((await run(command)).reason).toBe(expected)
+})
+
+test('it gets the environment it is given and nothing of ours', async () => {
+  const { lines } = await run(['env'])
+  expect(lines.map((line) => line.split('=', 1)[0]).toSorted()).toEqual(['GREETING', 'PATH'])
 })
 
 test('no shell reads the words', async () => {

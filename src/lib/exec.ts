@@ -11,6 +11,8 @@ export interface ExecOptions {
   readonly timeoutMs: number
   /** The program is ended when it is aborted. */
   readonly signal: AbortSignal
+  /** All the environment it gets. */
+  readonly env: Readonly<Record<string, string | undefined>>
   /** Called for every line of its output and errors. */
   readonly onLine: (line: string) => void
 }
@@ -24,11 +26,11 @@ const LONGEST_LINE = 4096
 
 /** Resolves when the program has ended: to undefined when it succeeded, else to the reason, such as `exit code 1`. */
 export function exec(command: readonly string[], options: ExecOptions): Promise<string | undefined> {
-  const { timeoutMs, signal, onLine } = options
+  const { timeoutMs, signal, env, onLine } = options
   if (signal.aborted) return Promise.resolve('it was not started any more')
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const [program, ...args] = command
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env })
   readLines(child.stdout, onLine)
   readLines(child.stderr, onLine)
 

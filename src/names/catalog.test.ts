@@ -110,7 +110,7 @@ describe('a zone with a text and names of other sources', () => {
 
   test('answers for its SOA also where services make its apex an alias', () => {
     const local = new LocalCatalog()
-    const part = local.part(0, ORIGIN, { style: { services: true, wildcards: false } })
+    const part = local.part(0, ORIGIN, { style: { services: true } })
     part.set({ [ORIGIN]: [`CNAME web.${ORIGIN}`], [`web.${ORIGIN}`]: ['A 192.0.2.1'] })
     expect(local.ask(ORIGIN, TYPE.SOA)).toMatch(/^ns\.dns\.example\.test\. /u)
     expect(local.ask(ORIGIN)).toBe(`web.${ORIGIN} 192.0.2.1`)

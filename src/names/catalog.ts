@@ -200,7 +200,9 @@ export class Catalog {
     const { requireNs } = source
     const previousSerial = served.serial
     const live = entry.live?.source === source ? entry.live.text : undefined
-    const options = { requireNs, ...(previousSerial === undefined ? {} : { previousSerial }) }
+    // Where serials are managed, one that goes backwards does no harm.
+    const isManaged = offer.version !== undefined
+    const options = { requireNs, ...(previousSerial === undefined || isManaged ? {} : { previousSerial }) }
     const loaded = offer.load(parseName(origin), options, live)
     const { builder, accepted, problems } = loaded
     const keep = loaded.live !== undefined || entry.parts.length > 0

@@ -78,3 +78,9 @@ parentPort?.on('message', (request: LoaderRequest) => {
 await Promise.all(Array.from(spaces.values(), (space) => space.start()))
 catalog.tellChanged()
 report({ kind: 'ready', milliseconds: performance.now() - started })
+
+// A fault in one source must not end the others. Before this point it ends the start, which is told.
+process.on('uncaughtException', (thrown) => {
+  const message = `Cannot go on with all sources: ${messageOf(thrown)}; this is a defect, please report it`
+  report({ kind: 'problem', message: `${message}, and restart when a change is not followed` })
+})

@@ -40,6 +40,9 @@ export interface NamesListener {
   replaced(names: Iterable<NameChange>): void
 }
 
+/** Readers wait while names are switched; so many at once are better put into service as a new zone. */
+const LARGEST_PATCH = 10_000
+
 export class ServedZone {
   readonly origin: string
   readonly #wire: Uint8Array
@@ -103,7 +106,8 @@ export class ServedZone {
     const serial = serials(this.#text?.builder.serial ?? 0)
     const isAlone = this.#text === undefined && this.#parts.length === 1 && !this.#incomplete
     const alone = isAlone ? { part, changes } : undefined
-    if (this.#canPatch()) this.#patch(ownersOf(changes), serial, alone)
+    if (this.#canPatch() && changes.size <= LARGEST_PATCH) this.#patch(ownersOf(changes), serial, alone)
+    else if (this.#canPatch()) this.#compile(this.#text?.builder ?? this.#empty(serial), serial)
     else this.#compile(this.#text?.builder ?? this.#empty(serial), serial, alone)
   }
 

@@ -47,7 +47,7 @@ export function openSnapshotFile(path: string): OpenedSnapshot {
   const found = new Replay()
   let fd = openFile(path)
   try {
-    const ended = replayInto(found, fd)
+    const ended = unlessAllIsLost(replayInto(found, fd), found)
     if (ended.fault === 'torn') ftruncateSync(fd, ended.end)
     else if (ended.fault !== 'none') fd = setAside(fd, path, ended.end)
     return { file: new SnapshotFile(path, fd, found.dropDeleted()), found, ended }
@@ -55,6 +55,24 @@ export function openSnapshotFile(path: string): OpenedSnapshot {
     closeSync(fd)
     throw thrown
   }
+}
+
+/** What a file has that cannot be written. */
+export function readSnapshotFile(path: string): Replay {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const found = new Replay()
+    replayInto(found, fd)
+    found.dropDeleted()
+    return found
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** A cut last batch is nothing to speak of, unless there is no other. */
+function unlessAllIsLost(ended: FramesEnd, { head }: Replay): FramesEnd {
+  return ended.fault === 'torn' && head === undefined ? { ...ended, fault: 'damaged' } : ended
 }
 
 export class SnapshotFile {
@@ -147,7 +165,7 @@ export class SnapshotFile {
 }
 
 function openFile(path: string): number {
-  return openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600)
+  return openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
 }
 
 function temporaryFor(path: string): string {
@@ -160,7 +178,9 @@ function isLeftover(name: string, path: string): boolean {
 }
 
 function replayInto(replay: Replay, fd: number): FramesEnd {
-  const frames = readFrames(fd, fstatSync(fd).size, 'bytes')
+  const stats = fstatSync(fd)
+  if (!stats.isFile()) throw new Error('it is not a regular file')
+  const frames = readFrames(fd, stats.size, 'bytes')
   for (;;) {
     const { done, value } = frames.next()
     if (done === true) return value

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   appendFileSync,
@@ -194,11 +194,21 @@ describe('a file that is not whole', () => {
     writeFileSync(file(), bytes)
     expect(found()).toEqual({ a: '1' })
     expect(problems).toEqual([
-      `Cannot use all of "${file()}": checksum error at byte ${size}; what precedes that is used, and the file is kept as .bad`,
+      `Cannot use all of "${file()}": it is damaged at byte ${size}; what precedes that is used, and the file is kept as .bad`,
     ])
     expect(readFileSync(`${file()}.bad`)).toEqual(bytes)
     expect(found()).toEqual({ a: '1' })
     expect(problems).toHaveLength(1)
+    expect(readdirSync(directory).toSorted()).toEqual(['names.snapshot', 'names.snapshot.bad'])
+  })
+
+  test('is kept as .bad and reported when its only batch is cut, as nothing is left then', () => {
+    open().append(batch(1, { a: '1' }))
+    truncateSync(file(), statSync(file()).size - 1)
+    expect(found()).toBeUndefined()
+    expect(problems).toEqual([
+      `Cannot use all of "${file()}": it is damaged at byte 0; nothing before that is complete, and the file is kept as .bad`,
+    ])
     expect(readdirSync(directory).toSorted()).toEqual(['names.snapshot', 'names.snapshot.bad'])
   })
 
@@ -343,6 +353,26 @@ describe('a place that cannot be written to', () => {
     snapshot.append(batch(3, { c: '3' }))
     expect(found(state)).toEqual({ a: '2', c: '3' })
     expect(problems).toHaveLength(1)
+  })
+
+  test('is read all the same, and followed when it can be written', () => {
+    open().append(batch(1, { a: '1', gone: '1' }))
+    // It cannot be tidied up, so nothing is opened for writing.
+    const inTheWay = join(directory, 'names.snapshot.0.tmp')
+    mkdirSync(inTheWay)
+    const snapshot = open()
+    expect(snapshot.content && asRecord(snapshot.content)).toEqual({ a: '1', gone: '1' })
+    expect(problems).toHaveLength(1)
+    snapshot.append(batch(2, { b: '2', gone: undefined }))
+    rmSync(inTheWay, { recursive: true })
+    snapshot.close()
+    expect(found()).toEqual({ a: '1', b: '2' })
+  })
+
+  test('may be no file at all', () => {
+    execFileSync('mkfifo', [file()])
+    expect(found()).toBeUndefined()
+    expect(problems).toEqual([expect.stringContaining('it is not a regular file')])
   })
 
   test('at the start does not bring back later what was deleted meanwhile', () => {

@@ -10,9 +10,8 @@
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { getSystemErrorMessage } from 'node:util'
-import { messageOf } from '../lib/errors.ts'
-import { openSnapshotFile, type SnapshotFile } from './snapshot-file.ts'
+import { reasonOf } from '../lib/errors.ts'
+import { openSnapshotFile, readSnapshotFile, type SnapshotFile } from './snapshot-file.ts'
 import type { BatchEntry, BatchHead } from './snapshot-frames.ts'
 import type { Replay } from './snapshot-replay.ts'
 
@@ -45,6 +44,8 @@ export class SourceSnapshot {
   readonly #path: string
   readonly #onProblem: (message: string) => void
   #file: SnapshotFile | undefined
+  /** Its content was told, although it could not be opened for writing. */
+  #wasRead = false
   #content: SnapshotContent | undefined
   #head: BatchHead | undefined
   /** What could not be written, by key. */
@@ -63,11 +64,26 @@ export class SourceSnapshot {
     this.#path = path
     this.#onProblem = onProblem
     try {
-      const { head, entries } = this.#open()
-      this.#head = head
-      if (head !== undefined) this.#content = { ...head, entries }
+      this.#use(this.#open())
     } catch (thrown) {
       this.#fail(thrown)
+      this.#use(this.#readOnly())
+    }
+  }
+
+  #use({ head, entries }: Pick<Replay, 'head' | 'entries'>): void {
+    this.#head = head
+    if (head !== undefined) this.#content = { ...head, entries }
+  }
+
+  /** Of a file that cannot be written, as on a disk that the system made read-only after a fault. */
+  #readOnly(): Pick<Replay, 'head' | 'entries'> {
+    try {
+      const found = readSnapshotFile(this.#path)
+      this.#wasRead = true
+      return found
+    } catch {
+      return { head: undefined, entries: new Map() }
     }
   }
 
@@ -115,8 +131,8 @@ export class SourceSnapshot {
 
   #write(head: BatchHead, entries: Iterable<BatchEntry>): void {
     if (this.#file === undefined) {
-      // Nobody was told what the file had when it could not be opened, so it is not known what of it is gone by now.
-      rmSync(this.#path, { force: true })
+      // Where nobody was told what the file had when it could not be opened, it is not known what of it is gone by now.
+      if (!this.#wasRead) rmSync(this.#path, { force: true })
       this.#open()
     }
     this.#file?.append(head, entries)
@@ -129,7 +145,7 @@ export class SourceSnapshot {
     if (ended.fault === 'foreign') this.#onProblem(`Cannot use "${this.#path}": it is no snapshot; it is kept as .bad`)
     if (ended.fault === 'damaged') {
       const used = found.head === undefined ? 'nothing before that is complete' : 'what precedes that is used'
-      const where = `checksum error at byte ${ended.end}`
+      const where = `it is damaged at byte ${ended.end}`
       this.#onProblem(`Cannot use all of "${this.#path}": ${where}; ${used}, and the file is kept as .bad`)
     }
     this.#rewriteWhenDue()
@@ -159,11 +175,6 @@ function successor(previous: BatchHead | undefined, { revision, clusterId: id }:
   const clusterId = BigInt.asUintN(64, id)
   const anew = previous !== undefined && (clusterId !== previous.clusterId || revision < previous.revision)
   return { epoch: (previous?.epoch ?? 0) + (anew ? 1 : 0), revision, clusterId, savedAt: Date.now() }
-}
-
-function reasonOf(thrown: unknown): string {
-  const { errno } = thrown as NodeJS.ErrnoException
-  return errno === undefined ? messageOf(thrown) : getSystemErrorMessage(errno)
 }
 
 /** The name of a source's snapshot: readable by its first and last part, distinct by a digest of all. */

@@ -33,8 +33,8 @@ export interface SpaceContext {
 
 const RANK = { file: 0, auto: 1000, etcdZones: 2000, skydns: 3000, patroni: 4000, ptr: 1_000_000 } as const
 const SERVICE_STYLES: Readonly<Record<'compatible' | 'exact', NameStyle>> = {
-  compatible: { services: true, wildcards: false },
-  exact: { services: true, wildcards: true },
+  compatible: { services: true },
+  exact: PLAIN_STYLE,
 }
 
 const NO_SERVICES = { style: PLAIN_STYLE, fallthrough: false, searches: false, leastTtl: 0 } as const

@@ -75,9 +75,12 @@ export class Handover {
   }
 
   /** Resolves to the response. For UDP, what the zones say is cut to size; what is joined or comes from elsewhere is not. */
-  async answer(packet: Uint8Array, block: HandoverBlock, client: ResolverClient): Promise<Uint8Array> {
+  answer(packet: Uint8Array, block: HandoverBlock, client: ResolverClient): Promise<Uint8Array> {
+    return this.#answer(packet, block, client, client.transport === 'tcp')
+  }
+
+  async #answer(packet: Uint8Array, block: HandoverBlock, client: ResolverClient, tcp: boolean): Promise<Uint8Array> {
     const { view, resolver } = block
-    const tcp = client.transport === 'tcp'
     const reason = this.#reason(packet, view, tcp)
     const options = this.#options(view)
     if (reason === HANDOVER.search) return this.#answerSearch(packet, block, client, options)
@@ -146,8 +149,9 @@ export class Handover {
     const { origin, fallthrough, leastTtl } = this.#searched
     const name = this.#query.name.slice(0, this.#query.nameLength)
     const falls = fallthrough && view.handsOver && this.#fallsThrough(block)
-    const found = await this.#search({ space: view.space, origin, name, type })
+    // Before anything is waited for: its cookie is for this client.
     const local = this.#local(packet, view, true)
+    const found = await this.#search({ space: view.space, origin, name, type })
     const ours = decodeMessage(local)
     if (typeof ours === 'string') return local
     if (found === undefined) return encodeMessage({ ...ours, ...EMPTY_SECTIONS, rcode: RCODE.SERVFAIL })
@@ -163,7 +167,7 @@ export class Handover {
     return withOptions(await resolver.resolve(packet, client, { rcode, message, fallthrough: true }), options)
   }
 
-  /** Records of the asked type as they are; an alias with what it leads to, or not at all when that is nothing. */
+  /** Records of the asked type as they are; an alias with all that it leads to, or not at all when that is nothing. */
   async #withTargets(
     packet: Uint8Array,
     records: readonly ResourceRecord[],
@@ -177,7 +181,7 @@ export class Handover {
     if (alias === undefined) return records
     const target = encodeMessage({ ...asked, questions: [{ ...question, name: alias.rdata }] })
     const theirs = decodeMessage(
-      await this.answer(target, { ...block, view: { ...block.view, searches: false } }, client),
+      await this.#answer(target, { ...block, view: { ...block.view, searches: false } }, client, true),
     )
     return typeof theirs === 'string' || theirs.answers.length === 0 ? [] : [alias, ...theirs.answers]
   }

@@ -69,6 +69,20 @@ describe('the HTTP endpoints', () => {
     expect(await ask(port, '/health')).toMatchObject({ status: 200 })
   })
 
+  test('status stands beside health, and only there', async () => {
+    const [health, ready] = [endpoint('health', 0), endpoint('ready', 0)]
+    const http = start()
+    await http.serve([health, { ...ready, address: { host: '127.0.0.2', port: 0 } }])
+    expect(await ask(http.port(health), '/status')).toEqual({
+      status: 200,
+      type: 'application/json',
+      body: '{\n  "zones": []\n}\n',
+    })
+    const other = http.port({ ...ready, address: { host: '127.0.0.2', port: 0 } })
+    expect((await ask(other, '/status', 'GET', '127.0.0.2')).status).toBe(404)
+    expect((await ask(http.port(health), '/status', 'POST')).status).toBe(405)
+  })
+
   test('a block has the endpoints its directives ask for', () => {
     const blocks = [block('health :8082\nprometheus 0.0.0.0:9153'), block('errors')]
     expect(httpEndpoints({ blocks }).map(({ directive, address }) => [directive, address])).toEqual([

@@ -1,9 +1,12 @@
-// What CoreDNS's etcd plugin takes where a configuration says nothing, and how it reads the path.
+// What CoreDNS's etcd plugin, and the updater that feeds CoreDNS with zones, take where a configuration says nothing.
 
 import { posix } from 'node:path'
 import type { SkydnsConfig } from './config.ts'
 
 export const ETCD_DEFAULT_ENDPOINT = 'http://localhost:2379'
+
+/** Before the domain in the key of a zone, as in the updater's documentation. */
+export const ZONES_DEFAULT_PREFIX = '/coredns/'
 
 export const SKYDNS_DEFAULTS: Pick<SkydnsConfig, 'path' | 'mode' | 'minLeaseTtlSeconds' | 'maxLeaseTtlSeconds'> = {
   path: '/skydns',

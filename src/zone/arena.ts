@@ -3,6 +3,7 @@
 // told. Memory is given back in two steps: `retire` when no pointer leads there any more, `reclaim` when no reader
 // can still be looking (epoch.ts).
 
+import { isEarlier } from './epoch.ts'
 import { align4, DIRECTORY, HEADER, MAGIC, TABLE } from './layout.ts'
 
 /** Offsets are signed 32-bit integers, the fastest index there is. */
@@ -101,8 +102,8 @@ export class Arena {
   /** Frees what was retired before `epoch`. */
   reclaim(epoch: number): void {
     const retired = this.#retired
-    this.#retired = retired.filter((extent) => extent.epoch > epoch)
-    for (const extent of retired) if (extent.epoch <= epoch) this.discard(extent.offset, extent.bytes)
+    this.#retired = retired.filter((extent) => isEarlier(epoch, extent.epoch))
+    for (const extent of retired) if (!isEarlier(epoch, extent.epoch)) this.discard(extent.offset, extent.bytes)
   }
 
   get retiredCount(): number {

@@ -3,6 +3,7 @@
 // A piece knows its own size: the word before it.
 
 import type { Arena } from './arena.ts'
+import { isEarlier } from './epoch.ts'
 
 const CLASS_BYTES = 16
 const LARGEST_CLASS = 1024
@@ -49,8 +50,8 @@ export class Blocks {
   /** Frees what was retired before `epoch`. */
   reclaim(epoch: number): void {
     const retired = this.#retired
-    this.#retired = retired.filter((each) => each.epoch > epoch)
-    for (const each of retired) if (each.epoch <= epoch) this.give(each.block)
+    this.#retired = retired.filter((each) => isEarlier(epoch, each.epoch))
+    for (const each of retired) if (!isEarlier(epoch, each.epoch)) this.give(each.block)
   }
 
   #takeSmall(whole: number): number {

@@ -12,6 +12,9 @@ import { align4, NODE, NSEC3_LIST, SETS_FLAG, TABLE, ZONE, ZONE_FLAG, ZONE_STATE
 import { nsec3Chain, type Nsec3Entry } from './nsec3-chain.ts'
 import { mostBytes, SetsWriter, SIGNED } from './sets.ts'
 
+/** RFC 2181 section 8. */
+const LONGEST_TTL = 0x7fff_ffff
+
 export interface CompileOptions {
   readonly space: number
   readonly slot: number
@@ -102,7 +105,7 @@ function writeZoneRecord(arena: Arena, zone: number, origin: Uint8Array, options
   words[at + ZONE.state] = ZONE_STATE.loaded
   words[at + ZONE.flags] =
     (options.fallthrough ? ZONE_FLAG.fallthrough : 0) | (options.searches === true ? ZONE_FLAG.searches : 0)
-  words[at + ZONE.leastTtl] = options.leastTtl ?? 0
+  words[at + ZONE.leastTtl] = Math.min(options.leastTtl ?? 0, LONGEST_TTL)
   words[at + ZONE.nameLength] = origin.length
   let labels = 0
   for (let i = 0; origin[i] !== 0; i += origin[i] + 1) labels++

@@ -60,10 +60,11 @@ export class Directory {
    */
   patch(compiled: CompiledZone, edits: ZoneEdits): void {
     this.#patched.add(compiled.zone)
+    const isInService = this.#extents.has(compiled.zone)
     try {
-      patchZone(this.#arena, this.#blocks, this.#control, compiled, edits)
+      patchZone(this.#arena, this.#blocks, this.#control, compiled, edits, isInService)
     } catch (thrown) {
-      if (!this.#extents.has(compiled.zone)) this.#giveBack(compiled.zone, compiled.bytes)
+      if (!isInService) this.#giveBack(compiled.zone, compiled.bytes)
       throw thrown
     }
   }

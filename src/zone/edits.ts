@@ -8,11 +8,9 @@ import { SETS_FLAG } from './layout.ts'
 export interface NameStyle {
   /** SETS_FLAG.services */
   readonly services: boolean
-  /** A first label `*` makes a wildcard (RFC 4592); otherwise it is a letter like others. */
-  readonly wildcards: boolean
 }
 
-export const PLAIN_STYLE: NameStyle = { services: false, wildcards: true }
+export const PLAIN_STYLE: NameStyle = { services: false }
 
 export class ZoneEdits {
   readonly builder: ZoneBuilder
@@ -31,7 +29,7 @@ export class ZoneEdits {
   }
 
   add(owner: Uint8Array, type: number, ttl: number, rdata: Uint8Array, expiresAt = 0): void {
-    if (expiresAt > 0) this.expires.set(this.builder.recordCount, expiresAt)
+    if (expiresAt > 0) this.expires.set(this.builder.recordCount, Math.min(expiresAt, LATEST))
     this.builder.record(owner, owner.length, type, CLASS_IN, ttl, rdata, rdata.length, 0)
   }
 
@@ -42,10 +40,8 @@ export class ZoneEdits {
   flags(name: number): number {
     return this.#styles.get(name)?.services === true ? SETS_FLAG.services : 0
   }
-
-  makesWildcard(name: number): boolean {
-    return this.#styles.get(name)?.wildcards ?? true
-  }
 }
 
 const CLASS_IN = 1
+/** What 32 bits without a sign hold. */
+const LATEST = 0xffff_ffff

@@ -124,7 +124,7 @@ function setOwners(q: Query, from: number, end: number, owner: number): void {
 /** What expires is not kept longer than until then. The owners are pointers, or at least the last two bytes before each type. */
 function limitTtls(q: Query, rrset: number, from: number, end: number): void {
   const { words, packetView } = q
-  const left = Math.max(words[(q.zone >> 2) + ZONE.leastTtl], words[(rrset >> 2) + RRSET.expires] - q.now)
+  const left = Math.max(words[(q.zone >> 2) + ZONE.leastTtl], (words[(rrset >> 2) + RRSET.expires] >>> 0) - q.now)
   if (left >= words[(rrset >> 2) + RRSET.ttl]) return
   for (let at = from; at < end; at += 12 + packetView.getUint16(at + 10)) packetView.setUint32(at + 6, left)
 }

@@ -9,6 +9,11 @@ const FIRST_READER = 16
 /** One cache line per reader, so that announcing does not slow the others. */
 const READER_STRIDE = 16
 
+/** Epochs go round: at hundreds of changes a second, after some months. */
+export function isEarlier(epoch: number, other: number): boolean {
+  return ((epoch - other) | 0) < 0
+}
+
 export class Control {
   readonly buffer: SharedArrayBuffer
   readonly #words: Int32Array
@@ -37,7 +42,10 @@ export class Control {
 
   /** Moves on and returns the new epoch: memory retired now is free once every reader has reached it. */
   advance(): number {
-    return Atomics.add(this.#words, EPOCH, 1) + 1
+    // There is one writer. 0 is left out: it says that a reader rests.
+    const next = (Atomics.load(this.#words, EPOCH) + 1) | 0 || 1
+    Atomics.store(this.#words, EPOCH, next)
+    return next
   }
 
   /** Everything retired at or before the result may be reused. */
@@ -45,7 +53,7 @@ export class Control {
     let oldest = Atomics.load(this.#words, EPOCH)
     for (let i = 0; i < this.#readers; i++) {
       const epoch = Atomics.load(this.#words, FIRST_READER + i * READER_STRIDE)
-      if (epoch !== 0 && epoch < oldest) oldest = epoch
+      if (epoch !== 0 && isEarlier(epoch, oldest)) oldest = epoch
     }
     return oldest
   }

@@ -82,7 +82,7 @@ export const RRSET = {
   lengthFixups: 2, // bytes of the blob | number of fixups << 16
   signatures: 3, // the RRSIG rrset that covers this one
   targetsStride: 4, // number of targets | stride << 16; stride = size of every record when the order may rotate
-  expires: 5, // Unix seconds that the TTL must not outlive, 0 = never; may be moved later in place
+  expires: 5, // Unix seconds (unsigned) that the TTL must not outlive, 0 = never
   blob: 6,
 } as const
 // After the blob (padded): fixups, one word each: position | target in blob << 16 | kind << 30,

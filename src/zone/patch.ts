@@ -46,15 +46,19 @@ export function canPatch(arena: Arena, { zone }: CompiledZone): boolean {
   return (arena.words[(zone >> 2) + ZONE.flags] & (ZONE_FLAG.nsec | ZONE_FLAG.nsec3)) === 0
 }
 
-/** Applies edits to a zone that `canPatch`, and still could afterwards: nothing in them makes it a signed one. */
+/**
+ * Applies edits to a zone that `canPatch`, and still could afterwards: nothing in them makes it a signed one. While it is
+ * not in service yet, no reader has to wait for that.
+ */
 export function patchZone(
   arena: Arena,
   blocks: Blocks,
   control: Control,
   compiled: CompiledZone,
   edits: ZoneEdits,
+  isInService: boolean,
 ): void {
-  new Patch(arena, blocks, control, compiled, edits).apply()
+  new Patch(arena, blocks, control, compiled, edits, isInService).apply()
 }
 
 /** Gives back every block of a zone that has left service; its extent is the directory's. */
@@ -78,6 +82,7 @@ class Patch {
   readonly #control: Control
   readonly #compiled: CompiledZone
   readonly #edits: ZoneEdits
+  readonly #isInService: boolean
   readonly #table: NodeTable
   /** By lower-case name, as far as this change needs them. */
   readonly #fresh = new Map<string, FreshNode>()
@@ -87,12 +92,20 @@ class Patch {
   #scratch: Memory
   #writer: SetsWriter
 
-  constructor(arena: Arena, blocks: Blocks, control: Control, compiled: CompiledZone, edits: ZoneEdits) {
+  constructor(
+    arena: Arena,
+    blocks: Blocks,
+    control: Control,
+    compiled: CompiledZone,
+    edits: ZoneEdits,
+    isInService: boolean,
+  ) {
     this.#arena = arena
     this.#blocks = blocks
     this.#control = control
     this.#compiled = compiled
     this.#edits = edits
+    this.#isInService = isInService
     this.#table = new NodeTable(arena, compiled.zone)
     this.#scratch = newScratch(FIRST_SCRATCH_BYTES)
     this.#writer = new SetsWriter(edits.builder, this.#scratch, edits.expires)
@@ -103,7 +116,8 @@ class Patch {
       const change = this.#prepare()
       const table = this.#table.enlarged(this.#fresh.size, (bytes) => this.#take(bytes))
       if (table !== 0) this.#replace((this.#compiled.zone >> 2) + ZONE.table, table)
-      this.#switch(change)
+      if (this.#isInService) this.#switchAtOnce(change)
+      else this.#switch(change)
     } catch (thrown) {
       for (const block of this.#taken) this.#blocks.give(block)
       throw thrown
@@ -125,18 +139,27 @@ class Patch {
       let node = this.#table.find(wire, builder.nameHash[name])
       if (node === 0) {
         if (written.sets === 0) continue
-        node = this.#freshNode(wire, 0, edits.makesWildcard(name))
+        node = this.#freshNode(wire, 0)
       }
       placed.push({ node, sets: written.sets })
     }
     return { placed, cuts: (flags & CUTS) !== 0, negative: edits.changesApex ? this.#writeNegative() : 0 }
   }
 
-  /** From here on nothing is allocated, and nothing can fail. */
+  #switchAtOnce(change: Change): void {
+    const { words } = this.#arena
+    Atomics.add(words, HEADER.version, 1)
+    // Plain stores may overtake the addition (arm64 before LSE), but not a load that follows it.
+    const odd = Atomics.load(words, HEADER.version)
+    this.#switch(change)
+    Atomics.store(words, HEADER.version, odd + 1)
+    Atomics.notify(words, HEADER.version)
+  }
+
+  /** From here on nothing is taken from the arena, and nothing can fail. */
   #switch({ placed, cuts, negative }: Change): void {
     const { words } = this.#arena
     const zone = this.#compiled.zone >> 2
-    Atomics.add(words, HEADER.version, 1)
     if (cuts) words[zone + ZONE.flags] |= ZONE_FLAG.cuts
     for (const fresh of this.#fresh.values()) this.#link(fresh)
     for (const { node, sets } of placed) this.#replace((node >> 2) + NODE.sets, sets)
@@ -146,8 +169,6 @@ class Patch {
       this.#replace(zone + ZONE.negative, negative)
       words[zone + ZONE.serial] = this.#edits.builder.serial
     }
-    Atomics.add(words, HEADER.version, 1)
-    Atomics.notify(words, HEADER.version)
   }
 
   #replace(at: number, pointer: number): void {
@@ -183,21 +204,20 @@ class Patch {
   }
 
   /** A node for the name from `start` on, with every ancestor that is missing. */
-  #freshNode(name: Uint8Array, start: number, makesWildcard: boolean): number {
+  #freshNode(name: Uint8Array, start: number): number {
     const key = keyOf(name, start)
     const known = this.#fresh.get(key)
     if (known !== undefined) return known.node
     const parentStart = start + name[start] + 1
     const parentHash = hashName(name, parentStart, name.length)
-    const parent =
-      this.#table.find(name.subarray(parentStart), parentHash) || this.#freshNode(name, parentStart, makesWildcard)
+    const parent = this.#table.find(name.subarray(parentStart), parentHash) || this.#freshNode(name, parentStart)
     const length = name.length - start
     const node = this.#take(NODE.name * 4 + align4(length))
     const { words, bytes } = this.#arena
     words[(node >> 2) + NODE.parent] = parent
     words[(node >> 2) + NODE.nameLength] = length
     for (let i = 0; i < length; i++) bytes[node + NODE.name * 4 + i] = LOWER[name[start + i]]
-    const wildcard = makesWildcard && name[start] === 1 && name[start + 1] === 0x2a
+    const wildcard = name[start] === 1 && name[start + 1] === 0x2a
     this.#fresh.set(key, { node, hash: hashName(name, start, name.length), wildcard })
     return node
   }

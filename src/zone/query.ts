@@ -41,8 +41,8 @@ export const HANDOVER = { uncovered: 1, fallthrough: 2, alias: 3, rcode: 4, sear
 /** What became of one name: the response is complete, goes on with an alias's target, has no room, is not here, or searches. */
 export const STEP = { done: 0, alias: 1, truncate: 2, elsewhere: 3, search: 4 } as const
 
-/** A writer is done with its switch of pointers long before this; one that died in it is not waited for. */
-const LONGEST_SWITCH_MS = 20
+/** A writer is done with its switch of pointers long before this, even if it loses its turn; it must have died in it. */
+const LONGEST_SWITCH_MS = 1000
 
 export class Query {
   // The arena as it is now.
@@ -141,6 +141,8 @@ export class Query {
   readonly otherStack: Int32Array = new Int32Array(128)
   readonly #fence = new Int32Array(1)
   readonly #inOrder: boolean
+  /** The version of a switch whose writer has died. */
+  #abandoned = 0
 
   /** `inOrder`: the processor does loads in the order of the program (x86-64), so that plain ones will do. */
   constructor(inOrder = false) {
@@ -189,10 +191,13 @@ export class Query {
 
   /** The state of the zones that the answer begins with. */
   begin(): number {
-    const version = this.#inOrder ? this.words[HEADER.version] : Atomics.load(this.words, HEADER.version)
-    if ((version & 1) === 0) return version
-    Atomics.wait(this.words, HEADER.version, version, LONGEST_SWITCH_MS)
-    return Atomics.load(this.words, HEADER.version)
+    let version = this.#inOrder ? this.words[HEADER.version] : Atomics.load(this.words, HEADER.version)
+    while ((version & 1) !== 0 && version !== this.#abandoned) {
+      if (Atomics.wait(this.words, HEADER.version, version, LONGEST_SWITCH_MS) === 'timed-out')
+        this.#abandoned = version
+      version = Atomics.load(this.words, HEADER.version)
+    }
+    return version
   }
 
   /** Whether everything read since `begin` belongs together. The store keeps those reads before the load. */

@@ -27,8 +27,10 @@ if ([seconds, seed, outage].some(Number.isNaN) || order.length < values.event.le
 }
 
 say(`seed ${seed}`)
+const interruption = new AbortController()
+process.once('SIGINT', () => interruption.abort())
 const { summary, violations, kept } = await runCampaign({
-  ...{ seed, seconds, outageMs: outage * 1000, pauseMs: [500, 4000], say },
+  ...{ signal: interruption.signal, seed, seconds, outageMs: outage * 1000, pauseMs: [500, 4000], say },
   ...(order.length > 0 && { order }),
 })
 say(`\n${summary.join('\n')}`)

@@ -122,7 +122,7 @@ export const EVENTS = {
   'server killed': {
     needs: ['servers'],
     async run(scene) {
-      const subject = stateful(scene)
+      const subject = scene.random.pick(scene.subjects)
       await subject.start(await killServer(subject))
     },
   },
@@ -130,7 +130,7 @@ export const EVENTS = {
     needs: ['members', 'servers'],
     run: (scene) =>
       withoutEtcd(scene, async () => {
-        const subject = stateful(scene)
+        const subject = scene.random.pick(scene.subjects)
         await subject.start(await killServer(subject))
         await sleep(scene.outageMs / 4, scene.signal)
       }),
@@ -139,7 +139,7 @@ export const EVENTS = {
     needs: ['members', 'servers'],
     run: (scene) =>
       withoutEtcd(scene, async () => {
-        const subject = stateful(scene)
+        const subject = scene.random.pick(scene.subjects)
         await killServer(subject)
         for (const file of cutShort(subject, scene.random)) scene.journal.note(`cut short: ${file}`)
         await subject.start(scene.first)
@@ -204,10 +204,6 @@ function proxied({ subjects, random }: Scene) {
   return { subjects: chosen, proxies: chosen.flatMap(({ proxies }) => proxies) }
 }
 
-function stateful({ subjects, random }: Scene): Subject {
-  return random.pick(subjects.filter(({ stateDirectory }) => stateDirectory !== undefined))
-}
-
 /** What it has to show after its restart: what it showed a moment before its end. */
 async function killServer(subject: Subject): Promise<Shown> {
   const shown = subject.shown()
@@ -217,7 +213,7 @@ async function killServer(subject: Subject): Promise<Shown> {
 }
 
 /** Takes a part of the last frame away, as a crash may, where that is not the only batch; says from which files. */
-function cutShort({ stateDirectory = '' }: Subject, random: Random): string[] {
+function cutShort({ stateDirectory }: Subject, random: Random): string[] {
   const names = readdirSync(stateDirectory).filter((name) => name.endsWith('.snapshot') && !name.startsWith('serials'))
   return names.filter((name) => {
     const fd = openSync(join(stateDirectory, name), 'r+')
@@ -251,7 +247,7 @@ async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
 
 /** Members come and go meanwhile. */
 async function steadily<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let left = 30; ; left--) {
+  for (let left = 300; ; left--) {
     try {
       return await attempt()
     } catch (error) {

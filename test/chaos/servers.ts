@@ -1,5 +1,5 @@
-// The name servers of a run: `yaml` with zones and SkyDNS through proxies and with its state on disk, `corefile` with an
-// etcd block through proxies and no state, `exact` with direct connections.
+// The name servers of a run, all with their state on disk: `yaml` with zones and SkyDNS through proxies, `corefile` with
+// an etcd block through proxies, `exact` with direct connections.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,9 +34,9 @@ export async function nameServers(context: ServersContext): Promise<NameServers>
   const endpointsOf = (proxies: readonly EtcdProxy[]) => proxies.map(({ endpoint }) => endpoint)
   const subjects = [
     await fromYaml(context, { name: 'yaml', mode: 'compatible', endpoints: endpointsOf(forYaml), proxies: forYaml }),
-    await subjectOf(context, { name: 'corefile', proxies: forCorefile }, (port, { write }) => ({
-      args: ['-conf', write('Corefile', corefile(port, endpointsOf(forCorefile), cluster.caFile))],
-      ...{ stateDirectory: undefined, mode: 'compatible', hasZones: false },
+    await subjectOf(context, { name: 'corefile', proxies: forCorefile }, (port, { directory, write }) => ({
+      args: ['-conf', write('Corefile', corefile(port, endpointsOf(forCorefile), cluster.caFile)), '--state', 'state'],
+      ...{ stateDirectory: join(directory, 'state'), mode: 'compatible', hasZones: false },
       pick: (random) => world.serviceQuestion(random, 'compatible'),
     })),
     await fromYaml(context, { name: 'exact', mode: 'exact', endpoints: cluster.endpoints, proxies: [] }),

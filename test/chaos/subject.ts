@@ -6,6 +6,7 @@ import { TYPE, typeName } from '../../src/dns/types.ts'
 import type { Random } from '../fuzz/random.ts'
 import type { EtcdProxy } from '../support/etcd-proxy.ts'
 import { HoldfastProcess } from '../support/holdfast-process.ts'
+import { until } from '../support/until.ts'
 import type { Journal } from './journal.ts'
 import type { Question, ServedOrigin, StoredKey } from './stored-key.ts'
 
@@ -15,8 +16,7 @@ export interface SubjectOptions {
   readonly directory: string
   /** Of `holdfast dns`. */
   readonly args: readonly string[]
-  /** Where it keeps its state, if it does. */
-  readonly stateDirectory: string | undefined
+  readonly stateDirectory: string
   /** Between it and etcd; none when it talks to the members directly. */
   readonly proxies: readonly EtcdProxy[]
   readonly journal: Journal
@@ -43,6 +43,7 @@ interface SeenSerial {
   readonly writes: number
 }
 
+const START_MS = 30_000
 /** Worth a line. */
 const NOTED_LAG_MS = 2000
 /** A server that can reach etcd and still lags behind by this much is stuck. */
@@ -52,7 +53,7 @@ export class Subject {
   readonly name: string
   readonly port: number
   readonly proxies: readonly EtcdProxy[]
-  readonly stateDirectory: string | undefined
+  readonly stateDirectory: string
   readonly mode: 'compatible' | 'exact'
   readonly hasZones: boolean
   /** Answers that were checked. */
@@ -89,7 +90,7 @@ export class Subject {
     const { directory, args } = this.#options
     const child = new HoldfastProcess(['dns', '--workers', '1', ...args], directory, ['ignore', 'pipe', 'pipe'])
     this.#process = child
-    await Promise.race([child.logged(/Listening on/u), child.failure()])
+    await Promise.race([until('server that listens', () => isListening(child), START_MS), child.failure()])
     void this.#guard(child)
     this.isUp = true
   }
@@ -187,6 +188,10 @@ export class Subject {
   #violation({ name, type }: Question, what: string): void {
     this.#options.journal.violation(`${this.name}: ${name} ${typeName(type)}: ${what}`)
   }
+}
+
+function isListening({ output }: HoldfastProcess): boolean {
+  return output.includes('Listening on')
 }
 
 /** RFC 1982. */

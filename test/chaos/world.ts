@@ -32,7 +32,9 @@ export class World {
     const large = zones(1, { names: 3000, volatile: false }, 'large')
     const steadyZones = zones(8, { names: 60, volatile: false }, 'steady')
     const volatileZones = zones(12, { names: 12, volatile: true }, 'volatile')
-    const plain = services(120, 'plain', 'p')
+    const plain = services(80, 'plain', 'p')
+    // Written to so seldom that nothing covers up a change that got lost.
+    const cold = services(1200, 'plain', 'c')
     const steady = services(16, 'steady', 's')
     const leased = services(24, 'leased', 'l')
     this.groups = Array.from({ length: 10 }, (_, g) => ({
@@ -41,15 +43,16 @@ export class World {
     }))
     const members = this.groups.flatMap((group) => group.members)
     this.zones = [...large, ...steadyZones, ...volatileZones]
-    this.services = [...plain, ...steady, ...leased, ...members]
+    this.services = [...plain, ...cold, ...steady, ...leased, ...members]
     this.kinds = [
       { keys: large, changesPerSecond: 2 },
       { keys: steadyZones, changesPerSecond: 13 },
       { keys: volatileZones, changesPerSecond: 25 },
-      { keys: plain, changesPerSecond: 80 },
+      { keys: plain, changesPerSecond: 40 },
+      { keys: cold, changesPerSecond: 50 },
       { keys: steady, changesPerSecond: 20 },
       { keys: leased, changesPerSecond: 20 },
-      { keys: members, changesPerSecond: 40 },
+      { keys: members, changesPerSecond: 30 },
     ]
   }
 

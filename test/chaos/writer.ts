@@ -14,6 +14,8 @@ export interface WriterOptions {
   readonly client: EtcdClient
   readonly seed: number
   readonly kinds: readonly WrittenKeys[]
+  /** Ends it at once, whatever is open. */
+  readonly signal: AbortSignal
 }
 
 /** Keys that are written to equally often. */
@@ -30,18 +32,21 @@ const BACKLOG_MS = 500
 
 export class Writer {
   readonly #lanes: readonly Lane[]
+  readonly #signal: AbortSignal
   readonly #stopping = new AbortController()
+  #prepared = 0
   #running: Promise<unknown> = Promise.resolve()
 
   constructor(options: WriterOptions) {
+    this.#signal = options.signal
     let seq = 0
     const context: LaneContext = { ...options, nextSeq: () => ++seq }
     this.#lanes = Array.from({ length: LANES }, (_, i) => new Lane(i, context))
   }
 
-  /** Stored writes. */
+  /** Stored since the start. */
   get changes(): number {
-    return this.#lanes.reduce((sum, lane) => sum + lane.changes, 0)
+    return this.#lanes.reduce((sum, lane) => sum + lane.changes, 0) - this.#prepared
   }
 
   /** Writes of unknown outcome, and how many of them had been stored. */
@@ -53,10 +58,13 @@ export class Writer {
   /** Gives every key its first value. */
   async prepare(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.prepare()))
+    this.#prepared = this.changes
   }
 
   start(): void {
-    this.#running = Promise.all(this.#lanes.map((lane) => lane.run(this.#stopping.signal)))
+    const signal = AbortSignal.any([this.#stopping.signal, this.#signal])
+    this.#running = Promise.all(this.#lanes.map((lane) => lane.run(signal)))
+    this.#running.catch(() => undefined)
   }
 
   /** Rejects when a lane fails for another reason than etcd. */
@@ -211,7 +219,7 @@ class Lane {
         return await attempt()
       } catch (error) {
         if (!(error instanceof HoldfastError)) throw error
-        await sleep(100 + this.#random.below(200))
+        await sleep(100 + this.#random.below(200), undefined, { signal: this.#context.signal })
       }
     }
   }

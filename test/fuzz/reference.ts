@@ -191,7 +191,7 @@ class Lookup {
 
   #denyName(zone: ReferenceZone): 'done' | 'goes on' {
     if (zone.fallthrough && this.#passed.length === 0) {
-      const [outer] = this.#zonesAround(this.#name).filter(({ origin }) => origin.length < zone.origin.length)
+      const outer = this.#zonesAround(this.#name).find(({ origin }) => origin.length < zone.origin.length)
       if (outer !== undefined) return this.#answerIn(outer)
       if (this.#asked.handsOver) {
         this.#result.elsewhere = true

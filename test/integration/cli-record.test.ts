@@ -240,7 +240,15 @@ describe('set', () => {
     [['www.example.test', 'TXT', 'a', '--text', 'x'], '--text goes with addresses'],
     [['www.example.test', 'PTR', 'a.test'], 'with this name and these settings it is CNAME in SkyDNS'],
     [['1.2.0.192.in-addr.arpa', 'CNAME', 'a.test'], 'it is PTR in SkyDNS'],
-    [['www.example.test', 'A', '192.0.2.1', '--targetstrip', '2'], 'it would belong to another name'],
+    [
+      ['www.example.test', 'A', '192.0.2.1', '--targetstrip', '2'],
+      'its key would spell another name; another --targetstrip is wanted',
+    ],
+    [['.', 'A', '192.0.2.1'], 'Cannot set A "192.0.2.1" at ".": its key would spell another name'],
+    [['www.example.test', 'A', '192.0.2.1', '192.0.2.1'], 'Cannot set A 192.0.2.1 twice at "www.example.test."'],
+    [['www.example.test', 'AAAA', '2001:db8::1', '2001:DB8:0::1'], 'twice'],
+    [['www.example.test', 'MX', '10'], 'it ends in a number as addresses do; a name is wanted'],
+    [['www.example.test', 'CNAME', '192.0.2.256'], 'it ends in a number as addresses do; a name is wanted'],
     [
       ['www.example.test', 'CAA', 'x'],
       'Cannot store records of type "CAA": SkyDNS has no such; one of A AAAA CNAME MX NS PTR SRV TXT is wanted',

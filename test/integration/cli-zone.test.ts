@@ -108,6 +108,13 @@ test('--bump-serial raises the serial in the stored text and touches nothing els
   expect((await zone(['put', '--bump-serial', same])).stdout).toContain('same records, other text, serial 8, stored')
 })
 
+test('--bump-serial raises nothing when the same file is put again', async () => {
+  await put('/coredns/example.test', zoneText([]))
+  const file = sandbox.write('db.example.test', zoneText(['a A 192.0.2.1']))
+  expect((await zone(['put', '--bump-serial', file])).stdout).toContain('serial 1 → 2, stored')
+  expect((await zone(['put', '--bump-serial', file])).stdout).toMatch(/^example\.test: unchanged, serial 2, revision/u)
+})
+
 test('--dry-run shows the same and stores nothing; --json says it all', async () => {
   await put('/coredns/example.test', zoneText([]))
   const before = await revision('example.test')
@@ -282,6 +289,22 @@ test('two keys of one zone are told apart by their exact spelling', async () => 
   expect(stderr).toContain('Cannot choose zone "EXAMPLE.test": the keys "Example.test." and "example.test" name it')
 })
 
+test('keys that the server refuses are no zones here either, and do not steer the terminal', async () => {
+  for (const name of ['@', 'two words.test', 'red\u001b[31m.test']) await put(`/coredns/${name}`, zoneText([]))
+  await put(`/coredns/${'x'.repeat(300)}`, zoneText([]))
+  const listed = (await zone(['ls'])).stdout
+  expect(listed.match(/error: the key is not a domain name$/gmu)).toHaveLength(4)
+  const checked = await zone(['check', '--etcd'])
+  const removed = await zone(['rm', '--yes', 'red\u001b[31m.test'])
+  const missing = await zone(['get', 'red\u001b[32m.test'])
+  expect([checked, removed, missing].map(({ code }) => code)).toEqual([3, 0, 1])
+  const printed = [listed, checked.stderr, removed.stdout, missing.stderr].join('')
+  expect(printed).toContain('red?[31m.test')
+  expect(printed).not.toMatch(/[^\n -~…]/u)
+  expect(Math.max(...listed.split('\n').map((line) => line.length))).toBeLessThan(200)
+  expect((await zone(['put', '@', '-'], { stdin: zoneText([]) })).stderr).toContain('Cannot read the name "@"')
+})
+
 test('what is not there is said, with the one that may be meant', async () => {
   await put('/coredns/example.test', zoneText([]))
   const { code, stderr } = await zone(['get', 'exmaple.test'])
@@ -343,6 +366,18 @@ describe('rm', () => {
       'Cannot remove example.test: changed by somebody else meanwhile; nothing was removed',
     )
     expect(await stored('/coredns/example.test')).toBe(zoneText([], 2))
+  })
+
+  test('of more zones than etcd takes at once removes none, and says so', async () => {
+    const names = Array.from({ length: 129 }, (_, index) => `z${index}.test`)
+    const files = names.map((name) => sandbox.write(`db.${name}`, zoneText([])))
+    expect((await zone(['put', ...files])).code).toBe(0)
+    const { code, stderr } = await zone(['rm', '--yes', ...names])
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      'holdfast: Cannot remove 129 zones (z0.test, z1.test, z2.test, z3.test, z4.test, …): 129 changes are more than etcd takes at once; fewer, or an etcd with a larger --max-txn-ops, are wanted\n',
+    )
+    expect((await zone(['ls', '--json'])).stdout.trimEnd().split('\n')).toHaveLength(129)
   })
 
   test('removes a key that is no domain name when it is given exactly', async () => {

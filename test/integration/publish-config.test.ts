@@ -138,6 +138,36 @@ describe('the notification command', () => {
     await until('the other file', () => read('b') === '2')
   })
 
+  test('that never succeeds fails what runs only once', async () => {
+    writeConfig({ more: NOTIFICATION('exit 7', 0) })
+    await etcd.etcdctl('put', '/files/a', '1')
+    const once = publish('--once')
+    expect(await once.ended()).toBe(1)
+    expect(once.output).toContain('Cannot notify with "sh -c exit 7": exit code 7; it is tried again at the next start')
+    expect(read('a')).toBe('1')
+  })
+
+  test('gets our environment without our secrets, and cannot fill the log', async () => {
+    writeConfig({ more: NOTIFICATION('env; seq 1000', 0) })
+    await etcd.etcdctl('put', '/files/a', '1')
+    const env = { GREETING: 'hello', ETCDCTL_PASSWORD: 'secret', ETCDCTL_USER: 'ann:secret', USER_PASSWORD: 'secret' }
+    const once = sandbox.spawn(['publish', 'zonefiles', '--once'], 'pipe', env)
+    expect(await once.ended()).toBe(0)
+    expect(once.output).toContain('sh: GREETING=hello')
+    expect(once.output).not.toContain('secret')
+    expect(once.output.match(/\[INFO\] sh: /gu)).toHaveLength(101)
+    expect(once.output).toMatch(/\[INFO\] sh: \d+ more lines/u)
+  })
+
+  test('may take the directory away without ending us', async () => {
+    writeConfig({ more: NOTIFICATION('rm -r files; mkdir -p files/.holdfast-owed/x', 0) })
+    await etcd.etcdctl('put', '/files/a', '1')
+    const publisher = publish()
+    await publisher.logged(/\[ERROR\] Cannot note that the notification was sent in "files": .*; it is repeated/u)
+    await etcd.etcdctl('put', '/files/b', '2')
+    await publisher.logged(/Cannot write "b" into "files"/u)
+  })
+
   test('is not forgotten when the process is killed before it ran', async () => {
     writeConfig({ more: NOTIFICATION('[ -f allowed ] && echo told', 100) })
     await etcd.etcdctl('put', '/files/a', '1')

@@ -83,6 +83,16 @@ test('a start leaves files alone that are right, and removes those of zones that
   expect(once.output).toContain('File gone.test removed: etcd has no such key')
 })
 
+test('a start leaves files alone that are no zones: the directory may be the wrong one', async () => {
+  await put('a.test', zoneText([]))
+  sandbox.write('zones/hostname', 'x')
+  sandbox.write('zones/package.json', '{}')
+  const once = publish('--once')
+  expect(await once.ended()).toBe(0)
+  expect(files()).toEqual(['a.test', 'hostname', 'package.json'])
+  expect(once.output).toContain('[WARNING] File hostname stays, although etcd has no such key: it is not a good zone')
+})
+
 test('when etcd has no key at all, files stay', async () => {
   sandbox.write('zones/a.test', zoneText([]))
   const once = publish('--once')
@@ -109,14 +119,25 @@ test('a value that is not a good zone leaves the last good file, with the place 
 
 test('keys that are no file name are passed over with one line each, and harm nothing', async () => {
   const outside = sandbox.write('outside', 'untouched')
-  for (const name of ['', '..', '../outside', 'a/b.test', '.', '.hidden', 'x'.repeat(300)])
+  for (const name of [
+    '',
+    '..',
+    '../outside',
+    'a/b.test',
+    '.',
+    '.hidden',
+    'x'.repeat(300),
+    '@',
+    'two words.test',
+    '\ufffd',
+  ])
     await put(name, zoneText([]))
   await put('a.test', zoneText([]))
   const once = publish('--once')
   expect(await once.ended()).toBe(0)
   expect(files()).toEqual(['a.test'])
   expect(readFileSync(outside, 'utf8')).toBe('untouched')
-  expect(once.output.match(/\[ERROR\] Cannot publish "\/coredns\/.*": .*; it is passed over$/gmu)).toHaveLength(7)
+  expect(once.output.match(/\[ERROR\] Cannot publish "\/coredns\/.*": .*; it is passed over$/gmu)).toHaveLength(10)
 })
 
 test('an outage of etcd changes nothing, and what was changed meanwhile follows', async () => {
@@ -205,7 +226,6 @@ test('a file that cannot be written is tried again until it can, and holds up no
 describe('what it cannot do without is asked for', () => {
   test.each([
     [{ ZONEFILE_PATH: '' }, '--directory or ZONEFILE_PATH is missing'],
-    [{ ETCD_KEY_PREFIX: '' }, '--prefix or ETCD_KEY_PREFIX is missing'],
     [{ CONNECTION_TIMEOUT: '5s' }, 'Cannot read "5s" as CONNECTION_TIMEOUT: a whole number is wanted'],
     [{ REQUEST_RETRIES: 'many' }, 'Cannot read "many" as REQUEST_RETRIES: a whole number is wanted'],
   ])('%o', async (env, message) => {

@@ -22,7 +22,6 @@ if (program === undefined) console.warn(MISSING)
 
 describe.skipIf(program === undefined)('CoreDNS with its etcd plugin', () => {
   let cluster: EtcdCluster
-  const needed = new Set<string>()
   beforeAll(async () => {
     cluster = await EtcdCluster.start({ members: 1 })
   }, LIMIT_MS)
@@ -33,7 +32,6 @@ describe.skipIf(program === undefined)('CoreDNS with its etcd plugin', () => {
       `answers as we do: ${scenario.title}`,
       async () => {
         const { verdict, rules, queries } = await run(scenario)
-        for (const rule of verdict.counts.keys()) needed.add(rule.name)
         if (mode !== '') console.info(formatVerdicts([verdict], rules, queries))
         expect(queries).toBeGreaterThan(scenario.least)
         const { unexplained } = verdict

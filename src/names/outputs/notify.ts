@@ -11,26 +11,38 @@ export interface NotifyOptions {
   /** Before the first retry; twice as long before each further one, up to a minute. */
   readonly retryMs: number
   readonly timeoutMs: number
+  /** The environment of the program. */
+  readonly env: Readonly<Record<string, string | undefined>>
 }
 
 const LONGEST_PAUSE_MS = 60_000
+/** Of the output of one run; whoever prints more would fill the log. */
+const MOST_LINES = 100
 
-/** False when it has not succeeded. */
-export async function notify(options: NotifyOptions, log: Log, signal: AbortSignal): Promise<boolean> {
-  const { command, retries, timeoutMs } = options
-  const [program] = command
-  const onLine = (line: string) => log.info(`${program}: ${line}`)
+/** Why it has not succeeded; undefined when it has. */
+export async function notify(options: NotifyOptions, log: Log, signal: AbortSignal): Promise<string | undefined> {
+  const { command, retries } = options
   for (let attempt = 0; ; attempt++) {
-    const reason = await exec(command, { timeoutMs, signal, onLine })
-    if (reason === undefined) return true
-    if (signal.aborted) return false
-    if (attempt === retries) {
-      log.error(`Cannot notify with "${command.join(' ')}": ${reason}; it is tried again after the next change`)
-      return false
-    }
+    const reason = await run(options, log, signal)
+    if (reason === undefined || signal.aborted || attempt === retries) return reason
     log.warning(`Notification "${command.join(' ')}" failed: ${reason}; retry ${attempt + 1} of ${retries} follows`)
     await sleep(pauseMs(options.retryMs, attempt), undefined, { signal }).catch(() => undefined)
   }
+}
+
+async function run(
+  { command, timeoutMs, env }: NotifyOptions,
+  log: Log,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const [program] = command
+  let lines = 0
+  const onLine = (line: string) => {
+    if (++lines <= MOST_LINES) log.info(`${program}: ${line}`)
+  }
+  const reason = await exec(command, { timeoutMs, signal, env, onLine })
+  if (lines > MOST_LINES) log.info(`${program}: ${lines - MOST_LINES} more lines`)
+  return reason
 }
 
 /** Somewhere in the upper half of the time meant, so that many do not retry at once. */

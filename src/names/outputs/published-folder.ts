@@ -6,8 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { accessSync, constants, type Stats } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { getSystemErrorMessage } from 'node:util'
-import { HoldfastError, messageOf } from '../../lib/errors.ts'
+import { HoldfastError, reasonOf } from '../../lib/errors.ts'
 
 const TEMPORARY = /^\.holdfast-[0-9a-f]+\.tmp$/u
 const OWED = '.holdfast-owed'
@@ -63,6 +62,7 @@ export class PublishedFolder {
       if (part === '.' || part === '..') return `"${part}" leads elsewhere`
       if (part.includes('/')) return 'it has a slash'
       if (part.includes('\0')) return 'it has a NUL byte'
+      if (part.includes('\ufffd')) return 'it is not UTF-8'
       if (part.startsWith('.holdfast-')) return 'names that begin with .holdfast- are taken'
       if (Buffer.byteLength(part) > LONGEST_FILE_NAME) return `it is longer than ${LONGEST_FILE_NAME} bytes`
     }
@@ -80,6 +80,16 @@ export class PublishedFolder {
     return true
   }
 
+  /** Undefined when there is no such file. */
+  async read(name: string): Promise<Uint8Array | undefined> {
+    try {
+      return await readFile(join(this.#options.directory, name))
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
   /** False when there was no such file. */
   async remove(name: string): Promise<boolean> {
     const path = join(this.#options.directory, name)
@@ -92,11 +102,12 @@ export class PublishedFolder {
 
   /** Makes sure that what was renamed and removed stays so through a power cut. */
   async flush(): Promise<void> {
-    for (const path of this.#touched) {
+    const touched = [...this.#touched]
+    this.#touched.clear()
+    for (const path of touched) {
       await using directory = await open(path)
       await directory.sync()
     }
-    this.#touched.clear()
   }
 
   /** Whether somebody has yet to be told of changes, of this process or of one that did not live to do it. */
@@ -105,8 +116,8 @@ export class PublishedFolder {
   }
 
   async settleNotification(): Promise<void> {
-    await unlinkIfThere(join(this.#options.directory, OWED))
     this.#owed = undefined
+    await unlinkIfThere(join(this.#options.directory, OWED))
   }
 
   /** Before the first change, so that a notification cannot be forgotten. */
@@ -185,10 +196,4 @@ async function statIfThere(path: string): Promise<Stats | undefined> {
 
 function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code
-}
-
-/** The system's reason, without the paths that Node adds. */
-export function reasonOf(error: unknown): string {
-  const { errno } = error as NodeJS.ErrnoException
-  return errno === undefined ? messageOf(error) : getSystemErrorMessage(errno)
 }

@@ -4,16 +4,17 @@
 //
 //   mirror ──▶ waiting (name → value) ──▶ files ──▶ notification
 
-import { NameError, parseName, ROOT } from '../../dns/name.ts'
+import { ROOT } from '../../dns/name.ts'
 import { formatProblem } from '../../dns/zonefile/problem.ts'
 import { EtcdClient } from '../../etcd/client.ts'
 import { mirror, type MirrorChange } from '../../etcd/mirror.ts'
 import type { EtcdOptions } from '../../etcd/options.ts'
-import { HoldfastError } from '../../lib/errors.ts'
+import { HoldfastError, reasonOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import { loadZoneText } from '../load-zone.ts'
+import { originOfKey } from '../zone-key.ts'
 import { notify, type NotifyOptions, pauseMs } from './notify.ts'
-import { PublishedFolder, reasonOf } from './published-folder.ts'
+import { PublishedFolder } from './published-folder.ts'
 
 export interface ZonefilesOptions {
   readonly etcd: EtcdOptions
@@ -116,7 +117,7 @@ class ZonefilesPublisher {
   /** `empty`: a listing found no key at all. */
   #take(changes: readonly MirrorChange[], empty: boolean): void {
     const { prefix, directory } = this.#options
-    const names = changes.map(({ key }) => Buffer.from(key).toString().slice(prefix.length))
+    const names = changes.map(({ key }) => Buffer.from(key).subarray(Buffer.byteLength(prefix)).toString())
     if (empty) {
       // A cluster made anew and a mistyped prefix look like this, too.
       this.#log.warning(`Cannot find any key under "${prefix}" in etcd; the files in "${directory}" stay as they are`)
@@ -185,7 +186,7 @@ class ZonefilesPublisher {
       for (const [name, waiting] of rest) counts[await this.#apply(name, waiting, announce)]++
     }
     await Promise.all(Array.from({ length: WRITERS }, writer))
-    await this.#folder.flush()
+    await this.#attempt('flush files to disk', 'a power cut may undo the last changes', () => this.#folder.flush())
     for (const name of this.#failures.keys()) {
       const waiting = batch.get(name)
       if (waiting !== undefined && !this.#waiting.has(name)) this.#waiting.set(name, waiting)
@@ -198,7 +199,10 @@ class ZonefilesPublisher {
   async #apply(name: string, { value, revision }: Waiting, announce: boolean): Promise<Outcome> {
     if (value !== undefined && this.#options.validate && !this.#isGoodZone(name, value)) return 'refused'
     try {
-      const changed = value === undefined ? await this.#folder.remove(name) : await this.#folder.write(name, value)
+      const changed =
+        value === undefined
+          ? (revision > 0n || (await this.#isOurs(name))) && (await this.#folder.remove(name))
+          : await this.#folder.write(name, value)
       this.#failures.delete(name)
       if (!changed) return 'unchanged'
       const outcome = value === undefined ? 'removed' : 'written'
@@ -214,6 +218,19 @@ class ZonefilesPublisher {
     }
   }
 
+  /**
+   * Whether a file without a key in etcd may be one that was published: then it is a good zone. Whoever gives the wrong
+   * directory keeps what is in it.
+   */
+  async #isOurs(name: string): Promise<boolean> {
+    if (!this.#options.validate) return true
+    const text = await this.#folder.read(name)
+    if (text === undefined) return false
+    const { accepted } = loadZoneText(text, name, originOf(name) ?? ROOT, { requireNs: false })
+    if (!accepted) this.#log.warning(`File ${name} stays, although etcd has no such key: it is not a good zone`)
+    return accepted
+  }
+
   #isGoodZone(name: string, value: Uint8Array): boolean {
     const label = `${this.#options.prefix}${name}`
     // CoreDNS, for which the files are, takes zones without NS.
@@ -227,16 +244,27 @@ class ZonefilesPublisher {
 
   async #notify(): Promise<void> {
     const { notify: options } = this.#options
-    if (options !== undefined && !(await notify(options, this.#log, this.#signal))) return
-    await this.#folder.settleNotification()
+    const reason = options && (await notify(options, this.#log, this.#signal))
+    if (reason === undefined) {
+      const settle = () => this.#folder.settleNotification()
+      return this.#attempt('note that the notification was sent', 'it is repeated at the next start', settle)
+    }
+    if (this.#signal.aborted) return
+    const message = `Cannot notify with "${options?.command.join(' ')}": ${reason}`
+    if (!this.#once) this.#log.error(`${message}; it is tried again after the next change`)
+    else this.#fail(new HoldfastError('NotificationFailed', `${message}; it is tried again at the next start`))
+  }
+
+  /** What the directory does not let us do, and can be done without. */
+  async #attempt(what: string, consequence: string, act: () => Promise<void>): Promise<void> {
+    try {
+      await act()
+    } catch (error) {
+      this.#log.error(`Cannot ${what} in "${this.#options.directory}": ${reasonOf(error)}; ${consequence}`)
+    }
   }
 }
 
 function originOf(name: string): Uint8Array | undefined {
-  try {
-    return parseName(name, ROOT)
-  } catch (error) {
-    if (error instanceof NameError) return undefined
-    throw error
-  }
+  return originOfKey(Buffer.from(name))
 }

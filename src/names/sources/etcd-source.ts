@@ -64,7 +64,7 @@ export interface EtcdSourceOptions {
 }
 
 /** How long a start waits for etcd, when the last good state is known and when it is not. */
-const PATIENCE_MS = { known: 2000, unknown: 5000 } as const
+const PATIENCE_MS = { known: 2000, unknown: 3000 } as const
 /** How many keys there are is told no more often than this. */
 const STATE_MS = 1000
 const PROBLEMS_SHOWN = 5

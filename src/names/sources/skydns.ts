@@ -25,6 +25,8 @@ export class Skydns implements EtcdFollower {
   readonly #byLease = new Map<bigint, Map<string, LeasedKey>>()
   readonly #leaseOf = new Map<string, bigint>()
   #leases: Leases | undefined
+  /** Problems that were told, by key. */
+  readonly #told = new Map<string, string>()
   #serial = 0
   #flushed = false
 
@@ -43,11 +45,22 @@ export class Skydns implements EtcdFollower {
     this.#hold(key, value, lease)
     if (value === undefined) {
       this.#tree.delete(key)
+      this.#complain(key, undefined)
       return true
     }
     const problem = this.#put(key, value, lease)
-    if (problem !== undefined) this.#options.onProblem(problem)
+    this.#complain(key, problem)
     return problem === undefined
+  }
+
+  /** What is wrong with a key is told once, however often it is put again. */
+  #complain(key: Uint8Array, problem: string | undefined): void {
+    const name = Buffer.from(key).toString('latin1')
+    if (problem === undefined) this.#told.delete(name)
+    else if (this.#told.get(name) !== problem) {
+      this.#told.set(name, problem)
+      this.#options.onProblem(problem)
+    }
   }
 
   /** Serials are etcd's revisions: the same on every server, and never smaller after a restart. */

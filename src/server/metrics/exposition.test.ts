@@ -39,6 +39,16 @@ function servedBlock(): { writer: StatsWriter; block: ServedBlock } {
 }
 
 describe('metrics', () => {
+  test('a source that several blocks follow is told once, and is up only if all of them follow it', () => {
+    const sources = [
+      { name: 'SkyDNS /skydns', up: true, keys: 3 },
+      { name: 'SkyDNS /skydns', up: false, keys: 2 },
+    ]
+    const text = renderMetrics([], [], { ...STATE, sources })
+    expect(linesOf(text, 'holdfast_source_up').slice(2)).toEqual(['holdfast_source_up{source="SkyDNS /skydns"} 0'])
+    expect(linesOf(text, 'holdfast_source_keys').slice(2)).toEqual(['holdfast_source_keys{source="SkyDNS /skydns"} 3'])
+  })
+
   test('requests, responses and DO are counted under the names and labels of CoreDNS', () => {
     const { writer, block } = servedBlock()
     writer.count(1, PROTO.udp, FAMILY.ipv4, TYPE.A, 0, true, 40, 56)

@@ -88,9 +88,11 @@ export function writeServerMetrics(text: MetricsText, state: ServerState): void 
       'gauge',
       'Whether a source in etcd is followed; 0: its last good state is served.',
     )
-    for (const { name, up } of state.sources) text.sample(up ? 1 : 0, { source: name })
+    // Blocks with different zones follow a source of one name each for itself.
+    const sources = Map.groupBy(state.sources, ({ name }) => name)
+    for (const [source, all] of sources) text.sample(all.every(({ up }) => up) ? 1 : 0, { source })
     text.family('holdfast_source_keys', 'gauge', 'Keys a source has in etcd.')
-    for (const { name, keys } of state.sources) text.sample(keys, { source: name })
+    for (const [source, all] of sources) text.sample(Math.max(...all.map(({ keys }) => keys)), { source })
   }
   single(text, 'holdfast_arena_used_bytes', 'gauge', 'Zone memory in use, in bytes.', state.arenaUsedBytes)
   single(text, 'holdfast_arena_free_bytes', 'gauge', 'Zone memory not in use, in bytes.', state.arenaFreeBytes)

@@ -31,9 +31,11 @@ function explainOne(issue: Issue, path: Path, yaml: YamlText): NamesProblem[] {
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = issue.message.split(' ')
+      // A password in braces, without quotes, is a map that has it as its key.
+      const shown = (key: string) => (path.at(-1) === 'password' ? '' : ` ${quote(key)}`)
       return issue.keys.map((key) => ({
         place: yaml.placeOfKey(path, key),
-        message: `unknown key ${quote(key)}${path.length === 0 ? '' : ` in ${formatPath(path)}`}; ${suggestion(key, known)}`,
+        message: `unknown key${shown(key)}${path.length === 0 ? '' : ` in ${formatPath(path)}`}; ${suggestion(key, known)}`,
       }))
     }
     case 'invalid_union':

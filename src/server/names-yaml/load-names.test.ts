@@ -150,6 +150,13 @@ describe('a whole file', () => {
     ])
   })
 
+  test('has zones below /coredns/ unless it says otherwise', () => {
+    const { config: least, write: outputs } = load(
+      'etcd: { endpoints: [a:1] }\nsources: [{ type: etcd-zones }]\nwrite: [{ type: zonefiles, directory: out }]',
+    )
+    expect([least.blocks[0].etcdZones[0].prefix, outputs[0].prefix]).toEqual(['/coredns/', '/coredns/'])
+  })
+
   test('keeps the password from printing', () => {
     expect(config.blocks[0].etcdZones[0].etcd.password?.reveal()).toBe('hunter2')
     expect(inspect({ config, write }, { depth: 9 }) + JSON.stringify({ config, write })).not.toContain('hunter2')
@@ -222,6 +229,7 @@ describe('secrets', () => {
     const broken = [
       withPassword('1234567890'),
       withPassword('[hunter2]'),
+      withPassword('{hunter2}'),
       withPassword('{ hunter: 2 }').replace('hunter: 2', 'file: [hunter2]'),
       withPassword('*hunter2'),
       withPassword('!hunter2'),
@@ -412,6 +420,7 @@ describe('YAML', () => {
     ['a tab', 'serve:\n\tlisten: []', '2:1: a tab indents the line; wanted: spaces'],
     ['an alias without anchor', 'etcd: *etcd', '1:7: an alias without its anchor; wanted: the anchor above it'],
     ['an anchor in itself', 'etcd: &a { endpoints: [*a] }', '1:10: etcd.endpoints[0] is a map; wanted: an address'],
+    ['a merge of no map', 'etcd: { <<: 5 }', '1:1: a merge key "<<" has something else than a map'],
     ['a second document', 'a: 1\n---\nb: 1', '2:1: a second document starts here; wanted: one in a file'],
     ['an unclosed list', 'sources: [', 'end with a ]; wanted: YAML'],
     ['a tag', 'etcd: !!js/function x', '1:7: this is not YAML; wanted: YAML 1.2'],

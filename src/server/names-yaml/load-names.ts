@@ -29,6 +29,8 @@ export interface ZonefilesOutput {
     readonly retryMs: number
     readonly timeoutMs: number
   }
+  /** Variables that the file takes secrets from. */
+  readonly secretVariables: ReadonlySet<string>
 }
 
 /** Throws a HoldfastError with code NamesInvalid that lists every problem. */
@@ -57,6 +59,7 @@ function zonefilesOutput(output: WriteDocument, index: number, resolver: Resolve
     directory: resolver.path(directory),
     fileMode: permissions,
     directoryMode: directory_permissions,
+    secretVariables: resolver.secretVariables,
     ...(notify && {
       notify: {
         command: notify.command,

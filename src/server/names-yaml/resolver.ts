@@ -28,6 +28,7 @@ type Tls = NonNullable<EtcdConnection['tls']>
 export class Resolver {
   readonly problems: NamesProblem[] = []
   readonly notices: Notice[] = []
+  readonly secretVariables = new Set<string>()
   readonly hostname: string
   readonly file: string
   readonly #document: NamesDocument
@@ -97,6 +98,7 @@ export class Resolver {
   #secret(place: SecretPlace, path: Path): Secret | undefined {
     if (typeof place === 'string') return new Secret(place)
     const { env, file = '' } = place
+    if (env !== undefined) this.secretVariables.add(env)
     const value = env === undefined ? this.#secretFile(file, path) : (this.#context.env[env] ?? '')
     if (value === '') {
       const what = env === undefined ? `the file ${quote(file)} is empty` : `the variable ${quote(env)} is not set`

@@ -135,7 +135,7 @@ export const serveSchema = map(
     state: path
       .optional()
       .describe(
-        'Directory for the last good state of each source, to start from when the source is away. Nothing is kept without it.',
+        'Directory for the last good state of each source, to start from when the source is away. Without it: `$STATE_DIRECTORY`, else `/var/lib/holdfast` for root and `~/.local/state/holdfast` for others.',
       ),
     reload: z
       .union([z.literal(false), duration({ from: '2s', to: '24h' })], { error: 'false or a duration' })

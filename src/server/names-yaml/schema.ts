@@ -2,6 +2,7 @@
 // nowhere else; types, checks, the JSON Schema for editors and the reference page are made from it.
 
 import { z } from 'zod'
+import { ZONES_DEFAULT_PREFIX } from '../skydns-defaults.ts'
 import { etcdSchema } from './schema-etcd.ts'
 import { serveSchema } from './schema-serve.ts'
 import { sourceSchema } from './schema-sources.ts'
@@ -10,7 +11,7 @@ import { duration, list, map, number, path, permissions, text } from './values.t
 const notify = map(
   {
     command: list(text('a word of the command'), 'a list: the program, then its arguments').describe(
-      'The program and its arguments. No shell reads them.',
+      'The program and its arguments. No shell reads them. It gets the environment of the server without variables that hold its secrets.',
     ),
     retries: number(0, 1000).prefault(3).describe('How often a command that fails is tried again.'),
     retry_interval: duration({ from: '10ms', to: '1h' })
@@ -28,6 +29,7 @@ const zonefiles = map({
   etcd: etcdSchema.optional().describe('The cluster, where it is not the one at the top of the file.'),
   prefix: z
     .string({ error: 'the text before the domain in a key' })
+    .prefault(ZONES_DEFAULT_PREFIX)
     .describe('What stands before the domain in a key.'),
   directory: path.describe(
     'Where the files go: one for each domain, under its name. Files of domains that etcd does not have are removed.',

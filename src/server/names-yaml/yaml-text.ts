@@ -29,6 +29,9 @@ export interface YamlFault {
 /** Far above what anybody writes, far below what fills the memory. */
 const MOST_ALIASES = 10_000
 
+const ENDLESS = 'aliases lead on without end; wanted: anchors that do not hold themselves'
+const NO_MERGE = 'a merge key "<<" has something else than a map; wanted: an alias of a map, or a list of them'
+
 export class YamlText {
   readonly faults: readonly YamlFault[]
   readonly value: unknown
@@ -49,8 +52,8 @@ export class YamlText {
     if (faults.length === 0) {
       try {
         this.value = this.#document.toJS({ maxAliasCount: MOST_ALIASES })
-      } catch {
-        faults.push(this.#fault(0, 'aliases lead on without end; wanted: anchors that do not hold themselves'))
+      } catch (error) {
+        faults.push(this.#fault(0, error instanceof ReferenceError ? ENDLESS : NO_MERGE))
       }
     }
     this.faults = faults

@@ -1,0 +1,82 @@
+import { MessageChannel } from 'node:worker_threads'
+import { expect, test } from 'vitest'
+import { question } from '../../test/support/fault-server.ts'
+import { PLAIN_VIEW } from '../../test/support/local-answer.ts'
+import { serverBlock } from '../../test/support/resolver-block.ts'
+import { decodeMessage } from '../dns/message.ts'
+import type { Message } from '../dns/message.ts'
+import { parseName } from '../dns/name.ts'
+import { TYPE } from '../dns/types.ts'
+import { Arena } from '../zone/arena.ts'
+import { compileZone } from '../zone/compile.ts'
+import { Directory } from '../zone/directory.ts'
+import { ZoneEdits } from '../zone/edits.ts'
+import { EdnsContext } from '../zone/edns.ts'
+import { Control } from '../zone/epoch.ts'
+import { Query } from '../zone/query.ts'
+import { ArenaReader } from './arena-reader.ts'
+import { Handover } from './handover.ts'
+import type { Search } from './handover.ts'
+import { Resolver } from './upstream/resolver.ts'
+import { createUpstreamStats } from './upstream/stats.ts'
+
+const SOA = Uint8Array.of(1, 0x61, 0, 1, 0x62, 0, ...new Uint8Array(20))
+const MANY = 100
+const COOKIE = 10
+const CLIENT_COOKIE = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
+
+/** Asks a zone whose name `many` has many addresses, and whose searches are answered by `search`. */
+function searchedZone(search: Search): { ask: (packet: Uint8Array) => Promise<Message>; edns: EdnsContext } {
+  const arena = new Arena(1 << 16)
+  const control = Control.create(1)
+  const zone = new ZoneEdits(parseName('example.'))
+  zone.add(parseName('example.'), TYPE.SOA, 60, SOA)
+  for (let i = 0; i < MANY; i++) zone.add(parseName('many.example.'), TYPE.A, 60, Uint8Array.of(10, 0, 0, i))
+  const options = { space: 0, slot: 1, fallthrough: false, searches: true }
+  new Directory(arena, control).publish(compileZone(zone.builder, arena, options))
+  const { port1, port2 } = new MessageChannel()
+  port1.postMessage({ generation: 1, arena: arena.buffer })
+  control.nextGeneration()
+  const query = new Query()
+  const edns = new EdnsContext(new Uint8Array(16), 100)
+  const handover = new Handover(query, edns, new ArenaReader(control, 0, port2, query), search)
+  const resolver = new Resolver(serverBlock({}), {
+    signal: new AbortController().signal,
+    stats: createUpstreamStats(),
+    log: { warn: () => undefined, info: () => undefined },
+  })
+  const block = { view: { ...PLAIN_VIEW, searches: true }, resolver, fallthrough: [] }
+  const ask = async (packet: Uint8Array) => {
+    const message = decodeMessage(
+      await handover.answer(packet, block, { address: '127.0.0.1', port: 1, transport: 'udp' }),
+    )
+    if (typeof message === 'string') throw new Error(message)
+    return message
+  }
+  return { ask, edns }
+}
+
+test('an alias found by a search leads to all addresses, also those too many for UDP', async () => {
+  const alias = { type: TYPE.CNAME, ttl: 60, rdata: parseName('many.example.') }
+  const { ask } = searchedZone(() => Promise.resolve({ found: true, records: [alias], additional: [] }))
+  const { answers } = await ask(question('*.x.example.', TYPE.A))
+  expect(answers).toHaveLength(1 + MANY)
+})
+
+test('the cookie of an answer to a search is that of its client, whoever asks meanwhile', async () => {
+  const nothing = { found: true, records: [], additional: [] }
+  const cookieOf = ({ edns }: Message) => edns?.options.find(({ code }) => code === COOKIE)?.data.slice(8, 24)
+  const asked = question('*.x.example.', TYPE.A, {
+    edns: { udpBytes: 1232, version: 0, do: false, options: [{ code: COOKIE, data: CLIENT_COOKIE }] },
+  })
+  const alone = searchedZone(() => Promise.resolve(nothing))
+  alone.edns.address.set([192, 0, 2, 1])
+  const disturbed = searchedZone(() => {
+    disturbed.edns.address.set([192, 0, 2, 2])
+    return Promise.resolve(nothing)
+  })
+  disturbed.edns.address.set([192, 0, 2, 1])
+  const wanted = cookieOf(await alone.ask(asked))
+  expect(wanted).toHaveLength(16)
+  expect(cookieOf(await disturbed.ask(asked))).toEqual(wanted)
+})
