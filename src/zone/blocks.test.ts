@@ -46,10 +46,10 @@ test('when there is no room for more, what is left is still given out only once'
   const blocks = new Blocks(arena)
   const pieces = [{ at: blocks.take(1000), bytes: 1000 }]
   let isFull = false
-  const { allocate } = arena
+  const allocate = arena.allocate.bind(arena)
   arena.allocate = (bytes) => {
     if (isFull) throw new ArenaFull('full')
-    return allocate.call(arena, bytes)
+    return allocate(bytes)
   }
   isFull = true
   for (let bytes = 1000; bytes > 10; bytes -= 10)
