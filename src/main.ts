@@ -4,8 +4,12 @@ import { run } from './cli/run.ts'
 
 // Output cut off by its reader (`holdfast … | head`) is the reader's choice and no failure to report.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? 0 : 1)
+  if (error.code === 'EPIPE') process.exit(0)
+  process.stderr.write(`holdfast: Cannot write the output: ${error.message}\n`)
+  process.exit(1)
 })
+// Nobody is left to tell that nobody listens.
+process.stderr.on('error', () => undefined)
 
 // No process.exit here: whatever is still being written gets out first.
 process.exitCode = await run(process.argv.slice(2), {

@@ -37,7 +37,11 @@ const schema = map({
       client_key: path.optional(),
       client_cert_key: path.optional(),
       password_auth: path.optional(),
-    }).prefault({}),
+    })
+      .refine((auth) => (auth.client_cert === undefined) === (auth.client_key === undefined), {
+        error: 'a certificate and its key go together; wanted: both of "client_cert" and "client_key", or none',
+      })
+      .prefault({}),
   }),
   notification_command: list(text('a word of the command'), 'a list: the program, then its arguments').optional(),
   notification_command_retries: number(0, 1_000_000).prefault(0),

@@ -7,7 +7,7 @@ import { EtcdClient, type KeyValue, prefixEnd } from '../etcd/client.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { closest } from '../lib/closest.ts'
 import { originOfKey } from '../names/zone-key.ts'
-import { ZONES_DEFAULT_PREFIX } from '../server/skydns-defaults.ts'
+import { ZONES_DEFAULT_PREFIX, zonesPrefix } from '../server/skydns-defaults.ts'
 import type { Io } from './command.ts'
 import { ETCD_FLAGS, type EtcdFlags, readEtcdFlags } from './etcd-flags.ts'
 import { scan } from './etcd-scan.ts'
@@ -37,7 +37,7 @@ export function readPrefix(flag: string | undefined, io: Io): string {
   if (flag === '')
     throw new HoldfastError('Usage', 'Cannot use an empty prefix: it stands for every key of the cluster')
   const variable = io.env.ETCD_KEY_PREFIX ?? ''
-  return flag ?? (variable === '' ? ZONES_DEFAULT_PREFIX : variable)
+  return zonesPrefix(flag ?? (variable === '' ? ZONES_DEFAULT_PREFIX : variable))
 }
 
 /** Connects, and closes the connection when `use` is done. */

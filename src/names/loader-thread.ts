@@ -7,7 +7,7 @@ import type { LoaderData, LoaderReport, LoaderRequest, SearchFound, SearchReques
 import type { SearchResult } from './skydns/search.ts'
 
 /** Searches take milliseconds each, and changes wait behind them: more at a time are refused. */
-const MOST_SEARCHES = 8
+const MOST_SEARCHES = 64
 
 export class LoaderThread {
   readonly #worker: Worker

@@ -1,7 +1,7 @@
 // Serials that the server manages: the same content has the same serial after a restart, other content a newer one
 // (RFC 1982), whatever its author wrote. What each zone last had is kept in a file like a source's snapshot.
 
-import { type SnapshotBatch, SourceSnapshot } from './snapshot.ts'
+import { SourceSnapshot } from './snapshot.ts'
 
 /** `wanted` when it is newer than `previous`, else the one after `previous`; 0 is skipped, as some treat it as none. */
 export function nextSerial(previous: number | undefined, wanted: number): number {
@@ -23,10 +23,7 @@ interface KnownSerial {
 export class SerialStore {
   readonly #known = new Map<string, KnownSerial>()
   readonly #snapshot: SourceSnapshot | undefined
-  /** Origins to be written down. */
-  readonly #changed = new Set<string>()
   #revision = 0n
-  #scheduled: NodeJS.Immediate | undefined
 
   /** Without a directory, serials are known until the process ends. */
   static open(directory: string | undefined, id: string, onProblem: (message: string) => void): SerialStore {
@@ -49,41 +46,29 @@ export class SerialStore {
     if (known?.hash === contentHash) return known.serial
     const serial = nextSerial(known?.serial, wanted)
     this.#known.set(origin, { serial, hash: contentHash })
-    this.#schedule(origin)
+    this.#write(origin)
     return serial
   }
 
   /** The zone is gone for good; should it come back, it begins anew. */
   forget(origin: string): void {
-    if (this.#known.delete(origin)) this.#schedule(origin)
+    if (this.#known.delete(origin)) this.#write(origin)
   }
 
-  /** Writes down what has changed. This happens by itself at the end of the event loop's turn. */
-  flush(): void {
-    clearImmediate(this.#scheduled)
-    this.#scheduled = undefined
-    if (this.#changed.size === 0) return
+  /** At once, before anybody is answered with it: a process that is killed must not go back. */
+  #write(origin: string): void {
+    if (this.#snapshot === undefined) return
     // By the clock, so that of two stores on one file, as there are during a reload, the later one counts.
     const now = BigInt(Date.now())
     const modRevision = now > this.#revision ? now : this.#revision + 1n
     this.#revision = modRevision
-    const entries: SnapshotBatch['entries'] = Array.from(this.#changed, (origin) => {
-      const known = this.#known.get(origin)
-      const value = known && Buffer.from(`${known.serial} ${known.hash}`, 'latin1')
-      return { key: Buffer.from(origin, 'latin1'), value, modRevision, lease: 0n }
-    })
-    this.#changed.clear()
-    this.#snapshot?.append({ revision: modRevision, clusterId: 0n, entries })
+    const known = this.#known.get(origin)
+    const value = known && Buffer.from(`${known.serial} ${known.hash}`, 'latin1')
+    const entries = [{ key: Buffer.from(origin, 'latin1'), value, modRevision, lease: 0n }]
+    this.#snapshot.append({ revision: modRevision, clusterId: 0n, entries })
   }
 
   close(): void {
-    this.flush()
     this.#snapshot?.close()
-  }
-
-  #schedule(origin: string): void {
-    if (this.#snapshot === undefined) return
-    this.#changed.add(origin)
-    this.#scheduled ??= setImmediate(() => this.flush())
   }
 }

@@ -15,6 +15,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -59,7 +60,7 @@ export function openSnapshotFile(path: string): OpenedSnapshot {
 
 /** What a file has that cannot be written. */
 export function readSnapshotFile(path: string): Replay {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   try {
     const found = new Replay()
     replayInto(found, fd)
@@ -153,6 +154,24 @@ export class SnapshotFile {
     }
   }
 
+  /** What is at its path now: the file itself, none, or another that somebody else has put in its place. */
+  get atPath(): 'itself' | 'none' | 'another' {
+    const there = statSync(this.#path, { throwIfNoEntry: false })
+    if (there === undefined) return 'none'
+    const own = fstatSync(this.#open())
+    return there.ino === own.ino && there.dev === own.dev ? 'itself' : 'another'
+  }
+
+  /** Puts it back to where it was removed from. */
+  restore(): void {
+    const from = this.#open()
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
+    this.#fd = copyTo(this.#path, from, this.#size)
+    closeSync(from)
+    this.#size = fstatSync(this.#fd).size
+    this.#rewriteAt = 2 * this.#size + DEAD_SLACK
+  }
+
   close(): void {
     if (this.#fd !== undefined) closeSync(this.#fd)
     this.#fd = undefined
@@ -190,19 +209,25 @@ function replayInto(replay: Replay, fd: number): FramesEnd {
 
 /** Keeps a damaged file as `.bad`, after its good part has been copied to a new one; returns the new one. */
 function setAside(fd: number, path: string, end: number): number {
+  const to = copyTo(path, fd, end, () => renameSync(path, `${path}.bad`))
+  closeSync(fd)
+  return to
+}
+
+/** A new file at the path, with what counts of the first `end` bytes of another. */
+function copyTo(path: string, from: number, end: number, before?: () => void): number {
   const temporary = temporaryFor(path)
   const to = openFile(temporary)
   try {
-    for (const _ of rewriteFrames(fd, to, end));
-    renameSync(path, `${path}.bad`)
+    for (const _ of rewriteFrames(from, to, end));
+    before?.()
     renameSync(temporary, path)
+    return to
   } catch (thrown) {
     closeSync(to)
     rmSync(temporary, { force: true })
     throw thrown
   }
-  closeSync(fd)
-  return to
 }
 
 function copyTail(from: number, to: number, at: number): void {

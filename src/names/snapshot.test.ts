@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -421,6 +422,30 @@ describe('a place that cannot be written to', () => {
     } finally {
       child.kill('SIGKILL')
     }
+  })
+})
+
+describe('a file that others touch', () => {
+  test('is put back when it was removed, and its directory too', () => {
+    const state = join(directory, 'state')
+    const snapshot = open(state)
+    snapshot.append(batch(1, { a: '1' }))
+    rmSync(state, { recursive: true })
+    snapshot.append(batch(2, { b: '2' }))
+    expect(found(state)).toEqual({ a: '1', b: '2' })
+    expect(problems).toEqual([])
+  })
+
+  test('is followed when another process has rewritten it', () => {
+    const snapshot = open()
+    snapshot.append(batch(1, { a: '1' }))
+    // As rewriting does: another file takes the place.
+    copyFileSync(file(), `${file()}.new`)
+    renameSync(`${file()}.new`, file())
+    snapshot.append(batch(2, { b: '2' }))
+    snapshot.append(batch(3, { c: '3' }))
+    expect(found()).toEqual({ a: '1', b: '2', c: '3' })
+    expect(problems).toEqual([])
   })
 })
 

@@ -44,7 +44,7 @@ export class SourceSnapshot {
   readonly #path: string
   readonly #onProblem: (message: string) => void
   #file: SnapshotFile | undefined
-  /** Its content was told, although it could not be opened for writing. */
+  /** What the file at the path has is known, although it is not open for writing. */
   #wasRead = false
   #content: SnapshotContent | undefined
   #head: BatchHead | undefined
@@ -130,6 +130,14 @@ export class SourceSnapshot {
   }
 
   #write(head: BatchHead, entries: Iterable<BatchEntry>): void {
+    // What is written to a file that nobody can find any more is lost.
+    const there = this.#file?.atPath
+    if (there === 'none') this.#file?.restore()
+    if (there === 'another') {
+      this.#file?.close()
+      this.#file = undefined
+      this.#wasRead = true
+    }
     if (this.#file === undefined) {
       // Where nobody was told what the file had when it could not be opened, it is not known what of it is gone by now.
       if (!this.#wasRead) rmSync(this.#path, { force: true })

@@ -19,3 +19,8 @@ export const SKYDNS_DEFAULTS: Pick<SkydnsConfig, 'path' | 'mode' | 'minLeaseTtlS
 export function skydnsPath(text: string): string {
   return posix.join('/', text).replace(/\/$/u, '')
 }
+
+/** `/coredns` is `/coredns/`: nobody means keys such as `/corednsexample.org`. */
+export function zonesPrefix(text: string): string {
+  return /[\p{L}\p{N}]$/u.test(text) ? `${text}/` : text
+}

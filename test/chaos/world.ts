@@ -34,7 +34,7 @@ export class World {
     const volatileZones = zones(12, { names: 12, volatile: true }, 'volatile')
     const plain = services(80, 'plain', 'p')
     // Written to so seldom that nothing covers up a change that got lost.
-    const cold = services(1200, 'plain', 'c')
+    const cold = services(600, 'plain', 'c')
     const steady = services(16, 'steady', 's')
     const leased = services(24, 'leased', 'l')
     this.groups = Array.from({ length: 10 }, (_, g) => ({
@@ -48,8 +48,8 @@ export class World {
       { keys: large, changesPerSecond: 2 },
       { keys: steadyZones, changesPerSecond: 13 },
       { keys: volatileZones, changesPerSecond: 25 },
-      { keys: plain, changesPerSecond: 40 },
-      { keys: cold, changesPerSecond: 50 },
+      { keys: plain, changesPerSecond: 70 },
+      { keys: cold, changesPerSecond: 20 },
       { keys: steady, changesPerSecond: 20 },
       { keys: leased, changesPerSecond: 20 },
       { keys: members, changesPerSecond: 30 },

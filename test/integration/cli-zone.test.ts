@@ -230,6 +230,11 @@ test('a zone may come from stdin', async () => {
   })
 })
 
+test('the last slash of the prefix may be missing', async () => {
+  expect((await zone(['put', '--prefix', '/mine', sandbox.write('db.a.test', zoneText([]))])).code).toBe(0)
+  expect(await stored('/mine/a.test')).toBe(zoneText([]))
+})
+
 test('the prefix is a flag, a variable, or /coredns/', async () => {
   const file = sandbox.write('db.example.test', zoneText([]))
   await zone(['put', '--prefix', '/one/', file])

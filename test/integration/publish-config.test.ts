@@ -221,6 +221,10 @@ describe('a config.yml that is wrong is refused with its place', () => {
       { more: 'grpc_notifications: [{ endpoint: "x:1" }]' },
       /config\.yml:16:\d+: grpc_notifications is a list; wanted: no notifications by gRPC/u,
     ],
+    [
+      { more: '    client_cert: cert.pem' },
+      /config\.yml:14:\d+: etcd_client\.auth: a certificate and its key go together; wanted: both/u,
+    ],
     [{ prefix: '' }, /config\.yml:6:\d+: etcd_client\.prefix is empty; wanted/u],
     [{ endpoint: 'nowhere' }, /config\.yml:8:\d+: .*"nowhere" is not an endpoint/u],
   ])('%o', async (changes, expected) => {

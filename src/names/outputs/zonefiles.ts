@@ -117,7 +117,7 @@ class ZonefilesPublisher {
   /** `empty`: a listing found no key at all. */
   #take(changes: readonly MirrorChange[], empty: boolean): void {
     const { prefix, directory } = this.#options
-    const names = changes.map(({ key }) => Buffer.from(key).subarray(Buffer.byteLength(prefix)).toString())
+    const names = changes.map(({ key }) => nameOf(key, prefix))
     if (empty) {
       // A cluster made anew and a mistyped prefix look like this, too.
       this.#log.warning(`Cannot find any key under "${prefix}" in etcd; the files in "${directory}" stay as they are`)
@@ -263,6 +263,12 @@ class ZonefilesPublisher {
       this.#log.error(`Cannot ${what} in "${this.#options.directory}": ${reasonOf(error)}; ${consequence}`)
     }
   }
+}
+
+/** The prefix may be without its last slash. */
+function nameOf(key: Uint8Array, prefix: string): string {
+  const name = Buffer.from(key).subarray(Buffer.byteLength(prefix)).toString()
+  return prefix.endsWith('/') ? name : name.replace(/^\//u, '')
 }
 
 function originOf(name: string): Uint8Array | undefined {

@@ -155,6 +155,8 @@ describe('a whole file', () => {
       'etcd: { endpoints: [a:1] }\nsources: [{ type: etcd-zones }]\nwrite: [{ type: zonefiles, directory: out }]',
     )
     expect([least.blocks[0].etcdZones[0].prefix, outputs[0].prefix]).toEqual(['/coredns/', '/coredns/'])
+    const { config: other } = load('sources: [{ type: etcd-zones, prefix: /mine, etcd: { endpoints: [a:1] } }]')
+    expect(other.blocks[0].etcdZones[0].prefix).toBe('/mine/')
   })
 
   test('keeps the password from printing', () => {

@@ -1,7 +1,7 @@
 // `sources:` of names.yaml: where names come from, one entry for each place. Order is precedence.
 
 import { z } from 'zod'
-import { SKYDNS_DEFAULTS, skydnsPath, ZONES_DEFAULT_PREFIX } from '../skydns-defaults.ts'
+import { SKYDNS_DEFAULTS, skydnsPath, ZONES_DEFAULT_PREFIX, zonesPrefix } from '../skydns-defaults.ts'
 import { etcdSchema } from './schema-etcd.ts'
 import { domain, duration, fallthrough, map, path, text, ttl, written, zones } from './values.ts'
 
@@ -51,8 +51,9 @@ const etcdZones = map({
   etcd,
   prefix: z
     .string({ error: 'the text before the domain in a key' })
+    .transform(zonesPrefix)
     .prefault(ZONES_DEFAULT_PREFIX)
-    .describe('What stands before the domain in a key. May be empty.'),
+    .describe('What stands before the domain in a key; `/coredns` and `/coredns/` are the same. May be empty.'),
   fallthrough: falls,
 }).describe('Zone files in etcd: each key below the prefix is a domain, its value the zone file.')
 

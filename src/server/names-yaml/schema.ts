@@ -2,7 +2,7 @@
 // nowhere else; types, checks, the JSON Schema for editors and the reference page are made from it.
 
 import { z } from 'zod'
-import { ZONES_DEFAULT_PREFIX } from '../skydns-defaults.ts'
+import { ZONES_DEFAULT_PREFIX, zonesPrefix } from '../skydns-defaults.ts'
 import { etcdSchema } from './schema-etcd.ts'
 import { serveSchema } from './schema-serve.ts'
 import { sourceSchema } from './schema-sources.ts'
@@ -29,8 +29,9 @@ const zonefiles = map({
   etcd: etcdSchema.optional().describe('The cluster, where it is not the one at the top of the file.'),
   prefix: z
     .string({ error: 'the text before the domain in a key' })
+    .transform(zonesPrefix)
     .prefault(ZONES_DEFAULT_PREFIX)
-    .describe('What stands before the domain in a key.'),
+    .describe('What stands before the domain in a key; `/coredns` and `/coredns/` are the same.'),
   directory: path.describe(
     'Where the files go: one for each domain, under its name. Files of domains that etcd does not have are removed.',
   ),
