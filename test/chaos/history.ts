@@ -18,6 +18,8 @@ export interface Write {
   outcome: 'open' | 'done' | 'possible' | 'void'
   /** When the outcome was known: milliseconds of the monotonic clock. */
   doneAt: number
+  /** Of etcd; undefined where nobody was told. */
+  revision: bigint | undefined
   readonly tracks: readonly Track[]
   /** Servers that answered what only this write explains. */
   readonly seenBy: Set<string>
@@ -114,7 +116,7 @@ export class History {
 
   begin({ seq, kind, steps, onDone }: WriteOptions): Write {
     const write: Write = {
-      ...{ index: this.end + 1, seq, kind, outcome: 'open', doneAt: 0, onDone },
+      ...{ index: this.end + 1, seq, kind, outcome: 'open', doneAt: 0, revision: undefined, onDone },
       tracks: steps.map(([track]) => track),
       seenBy: new Set(),
     }
@@ -124,9 +126,10 @@ export class History {
   }
 
   /** It is stored; so nothing before it that is still open ever was. */
-  confirm(write: Write): void {
+  confirm(write: Write, revision: bigint | undefined): void {
     for (const other of this.open()) if (other.index < write.index) this.refute(other)
     write.outcome = 'done'
+    write.revision = revision
     write.doneAt = performance.now()
     write.onDone()
   }
@@ -149,7 +152,7 @@ export class History {
 
 function start(): Write {
   return {
-    ...{ index: 0, seq: undefined, kind: 'gone', outcome: 'done', doneAt: 0, tracks: [] },
+    ...{ index: 0, seq: undefined, kind: 'gone', outcome: 'done', doneAt: 0, revision: undefined, tracks: [] },
     seenBy: new Set(),
     onDone: () => undefined,
   }

@@ -15,6 +15,7 @@ export type ServiceKind = 'plain' | 'steady' | 'leased'
 
 export class ServiceKey implements StoredKey {
   readonly key: string
+  readonly source = 'skydns'
   readonly name: string
   readonly history: History
   readonly track = new Track('nx')

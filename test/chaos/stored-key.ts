@@ -15,6 +15,8 @@ export interface Proposal extends Omit<WriteOptions, 'seq'> {
 
 export interface StoredKey {
   readonly key: string
+  /** A source follows its keys in the order of etcd. */
+  readonly source: 'zones' | 'skydns'
   readonly history: History
   /** Of what is stored now; 0 when there is nothing. */
   modRevision: bigint

@@ -8,6 +8,7 @@ import type { EtcdProxy } from '../support/etcd-proxy.ts'
 import { HoldfastProcess } from '../support/holdfast-process.ts'
 import { until } from '../support/until.ts'
 import type { Journal } from './journal.ts'
+import { Progress } from './progress.ts'
 import type { Question, ServedOrigin, StoredKey } from './stored-key.ts'
 
 export interface SubjectOptions {
@@ -34,6 +35,7 @@ export interface Asked {
   readonly question: Question
   readonly since: readonly (readonly [StoredKey, number])[]
   readonly serial: SeenSerial | undefined
+  readonly passed: Readonly<Record<StoredKey['source'], bigint>>
   readonly at: number
 }
 
@@ -65,6 +67,7 @@ export class Subject {
   #process: HoldfastProcess | undefined
   #output = ''
   #shown = new Map<StoredKey, number>()
+  #progress = noProgress()
   readonly #serials = new Map<string, SeenSerial>()
   #disturbances = 0
   #reachableSince = performance.now()
@@ -87,6 +90,7 @@ export class Subject {
   /** `shown`: what it has to show at least from the beginning. */
   async start(shown: Shown): Promise<void> {
     this.#shown = new Map(shown)
+    this.#progress = noProgress()
     const { directory, args } = this.#options
     const child = new HoldfastProcess(['dns', '--workers', '1', ...args], directory, ['ignore', 'pipe', 'pipe'])
     this.#process = child
@@ -129,7 +133,8 @@ export class Subject {
     const question = this.#options.pick(random)
     const since = question.keys.map((key) => [key, this.#shown.get(key) ?? 0] as const)
     const serial = question.serialOf && this.#serials.get(question.serialOf.origin)
-    return { question, since, serial, at: performance.now() }
+    const passed = { zones: this.#progress.zones.passed(), skydns: this.#progress.skydns.passed() }
+    return { question, since, serial, passed, at: performance.now() }
   }
 
   noAnswer({ question }: Asked, transport: string): void {
@@ -154,7 +159,12 @@ export class Subject {
       const { write, next } = place
       if (write.outcome === 'open' && write.index > from) write.seenBy.add(this.name)
       this.#shown.set(key, Math.max(this.#shown.get(key) ?? 0, write.index))
-      if (next?.outcome === 'done' && !key.history.isRefusedSince(write.index)) this.#lag(asked, next.doneAt)
+      if (write.revision !== undefined) this.#progress[key.source].show(write.revision)
+      if (next?.outcome !== 'done' || key.history.isRefusedSince(write.index)) continue
+      this.#lag(asked, next.doneAt)
+      const passed = asked.passed[key.source]
+      if (next.revision !== undefined && next.revision <= passed)
+        this.#violation(question, `answered ${value}, replaced at revision ${next.revision}; it had passed ${passed}`)
     }
     if (question.serialOf !== undefined) this.#checkSerial(asked, question.serialOf, answer)
   }
@@ -188,6 +198,10 @@ export class Subject {
   #violation({ name, type }: Question, what: string): void {
     this.#options.journal.violation(`${this.name}: ${name} ${typeName(type)}: ${what}`)
   }
+}
+
+function noProgress(): Readonly<Record<StoredKey['source'], Progress>> {
+  return { zones: new Progress(), skydns: new Progress() }
 }
 
 function isListening({ output }: HoldfastProcess): boolean {

@@ -144,7 +144,7 @@ class Lane {
     try {
       const { succeeded, revision } = await this.#store(key, proposal, lease)
       if (!succeeded) await this.#lookUp(key, undefined)
-      else this.#confirm(key, write, proposal.kind === 'gone' ? undefined : { modRevision: revision, lease })
+      else this.#confirm(key, write, revision, proposal.kind === 'gone' ? undefined : { modRevision: revision, lease })
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error
       this.doubts++
@@ -168,9 +168,9 @@ class Lane {
     return this.#context.client.txn(compare, [value === undefined ? { delete: { key: bytes } } : { put }])
   }
 
-  #confirm(key: StoredKey, write: Write, stored: Stored | undefined): void {
+  #confirm(key: StoredKey, write: Write, revision: bigint | undefined, stored: Stored | undefined): void {
     this.changes++
-    key.history.confirm(write)
+    key.history.confirm(write, revision)
     this.#note(key, stored)
   }
 
@@ -192,11 +192,11 @@ class Lane {
     if (stored === undefined && doubtful !== undefined && doubtful.lease !== 0n) {
       // Never stored, or stored and gone with its lease.
       for (const write of history.open()) write.outcome = 'possible'
-      this.#confirm(key, history.begin(key.lapse()), undefined)
+      this.#confirm(key, history.begin(key.lapse()), undefined, undefined)
       return
     }
     const found = history.open().find((write) => (write.kind === 'gone' ? seq === undefined : write.seq === seq))
-    if (found !== undefined) history.confirm(found)
+    if (found !== undefined) history.confirm(found, stored?.modRevision)
     if (found !== undefined && found === doubtful?.write) {
       this.changes++
       this.doubtsStored++

@@ -27,6 +27,7 @@ const FAULTS = ['n1 A 300.1.2.3', 'n1 CNAME n2\nn1 A 10.0.0.1', '@ SOA ns other 
 
 export class ZoneKey implements StoredKey {
   readonly key: string
+  readonly source = 'zones'
   readonly origin: string
   readonly history: History
   modRevision = 0n
