@@ -176,7 +176,7 @@ export class ServedZone {
   }
 
   #edits(owners: readonly Uint8Array[], serial: number, alone?: PartChange): ZoneEdits {
-    const edits = new ZoneEdits(this.#wire)
+    const edits = new ZoneEdits(this.#wire, alone !== undefined)
     for (const owner of owners) {
       const key = keyOf(owner)
       if (key === this.#apexKey) continue

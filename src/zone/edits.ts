@@ -14,11 +14,14 @@ export const PLAIN_STYLE: NameStyle = { services: false }
 
 export class ZoneEdits {
   readonly builder: ZoneBuilder
+  readonly unique: boolean
   /** When records expire (Unix seconds), by number. */
   readonly expires: Map<number, number> = new Map()
   readonly #styles = new Map<number, NameStyle>()
 
-  constructor(origin: Uint8Array) {
+  /** `unique`: no record is added twice, so that none has to be looked for. */
+  constructor(origin: Uint8Array, unique = false) {
+    this.unique = unique
     this.builder = new ZoneBuilder(origin)
   }
 

@@ -108,7 +108,7 @@ class Patch {
     this.#isInService = isInService
     this.#table = new NodeTable(arena, compiled.zone)
     this.#scratch = newScratch(FIRST_SCRATCH_BYTES)
-    this.#writer = new SetsWriter(edits.builder, this.#scratch, edits.expires)
+    this.#writer = new SetsWriter(edits.builder, this.#scratch, edits.expires, edits.unique)
   }
 
   apply(): void {
@@ -261,7 +261,7 @@ class Patch {
   #reserve(bytes: number): void {
     if (bytes <= this.#scratch.bytes.length) return
     this.#scratch = newScratch(2 * bytes)
-    this.#writer = new SetsWriter(this.#edits.builder, this.#scratch, this.#edits.expires)
+    this.#writer = new SetsWriter(this.#edits.builder, this.#scratch, this.#edits.expires, this.#edits.unique)
   }
 
   /** To its place in the arena; the scratch memory is zero again. */

@@ -38,14 +38,14 @@ export class RrsetWriter {
     this.#bytes = memory.bytes
   }
 
-  /** Gathers the records of one set from a chain, without duplicates. */
-  collect(first: number, key: number): number {
+  /** Gathers the records of one set from a chain, without duplicates; `unique`: there are none, so none are looked for. */
+  collect(first: number, key: number, unique = false): number {
     const builder = this.#builder
     let count = 0
     let seen: Set<string> | undefined
     for (let r = first; r >= 0; r = builder.nextRecord[r]) {
       if (builder.setKey(r) !== key) continue
-      if (count > 0) {
+      if (count > 0 && !unique) {
         seen ??= new Set([builder.rdataKey(this.records[0])])
         const text = builder.rdataKey(r)
         if (seen.has(text)) continue

@@ -24,12 +24,15 @@ export class SetsWriter {
   readonly #writer: RrsetWriter
   /** When records expire, by number; for those that do. */
   readonly #expires: ReadonlyMap<number, number>
+  /** No record is there twice. */
+  readonly #unique: boolean
 
-  constructor(builder: ZoneBuilder, memory: Memory, expires: ReadonlyMap<number, number> = new Map()) {
+  constructor(builder: ZoneBuilder, memory: Memory, expires: ReadonlyMap<number, number> = new Map(), unique = false) {
     this.#builder = builder
     this.#words = memory.words
     this.#writer = new RrsetWriter(builder, memory)
     this.#expires = expires
+    this.#unique = unique
   }
 
   /** Writes the sets of a name that has records at `at`. */
@@ -82,7 +85,7 @@ export class SetsWriter {
     let flags = extraFlags
     for (let i = 0; i < keys.length; i++) {
       flags |= flagOf(name, keys[i] & 0xffff)
-      const count = this.#writer.collect(first, keys[i])
+      const count = this.#writer.collect(first, keys[i], this.#unique)
       offsets.set(keys[i], end)
       words[at + SETS.pairs + i * 2] = keys[i]
       words[at + SETS.pairs + i * 2 + 1] = end
