@@ -1,0 +1,27 @@
+// The dns part of a stack file, checked and resolved.
+
+import type { EtcdAccess, MachineSpec } from '../site.ts'
+
+export interface DnsSpec {
+  readonly servers: readonly MachineSpec[]
+  readonly port: number
+  readonly healthPort: number
+  readonly metricsPort: number
+  /** Zone files of the stack file's directory, read when it was loaded: put on every server. */
+  readonly zones: readonly ZoneFile[]
+  /** Where zones (and SkyDNS records) come from; undefined without any etcd. */
+  readonly etcd: EtcdAccess | 'own' | undefined
+  readonly keyPrefix: string
+  /** SkyDNS records: their zones, and the prefix of the keys. */
+  readonly skydns: { readonly zones: readonly string[]; readonly path: string } | undefined
+  readonly zonefilesReloadIntervalMs: number
+  readonly loadBalanceRecords: boolean
+  /** Asked for all that the zones do not have. */
+  readonly alternateDnsServers: readonly string[]
+}
+
+export interface ZoneFile {
+  /** Its file name in the directory. */
+  readonly name: string
+  readonly text: string
+}

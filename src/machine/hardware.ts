@@ -1,0 +1,69 @@
+// What a virtual machine is made of, by the variables of the stack file. The target `local` has no use for it.
+
+import type { Secret } from '../lib/secret.ts'
+
+export interface Hardware {
+  readonly vcpus: number
+  readonly memoryMib: number
+  readonly volumeId: string | undefined
+  readonly dataVolumeId: string | undefined
+  readonly networks: readonly NetworkInterface[]
+  readonly cloudInitVolumePool: string | undefined
+  readonly cloudInitVolumeName: string | undefined
+  readonly sshAdminUser: string
+  readonly adminUserPassword: Secret | undefined
+  readonly sshAdminPublicKey: string | undefined
+  readonly installDependencies: boolean
+  readonly chrony: Chrony | undefined
+  readonly logs: LogForwarding | undefined
+}
+
+/** Of a libvirt network (by id or name), or a macvtap interface on an interface of the host. */
+export interface NetworkInterface {
+  readonly attach: { readonly networkId: string } | { readonly networkName: string } | { readonly macvtap: string }
+  readonly ip: string | undefined
+  readonly mac: string | undefined
+  readonly prefixLength: number | undefined
+  readonly gateway: string | undefined
+  readonly dnsServers: readonly string[]
+}
+
+export interface Chrony {
+  readonly servers: readonly TimeSource[]
+  readonly pools: readonly TimeSource[]
+  readonly makestep: { readonly threshold: number; readonly limit: number } | undefined
+}
+
+export interface TimeSource {
+  readonly url: string
+  readonly options: readonly string[]
+}
+
+/** fluent-bit or fluentd. */
+export interface LogForwarding {
+  readonly agent: 'fluentbit' | 'fluentd'
+  /** By the name of the variable without `_tag`: `etcd`, `node_exporter`, `coredns`, `patroni`. */
+  readonly tags: Readonly<Record<string, string>>
+  readonly forward:
+    | {
+        readonly domain: string
+        readonly port: number
+        readonly hostname: string
+        readonly sharedKey: Secret
+        readonly caCert: string
+      }
+    | undefined
+  /** Taken from etcd, live. */
+  readonly etcd:
+    | {
+        readonly keyPrefix: string
+        readonly endpoints: readonly string[]
+        readonly caCertificate: string
+        readonly client:
+          | { readonly certificate: string; readonly key: Secret }
+          | { readonly username: string; readonly password: Secret }
+      }
+    | undefined
+  /** fluentd's `<buffer>` section, whole. */
+  readonly buffer: string | undefined
+}

@@ -1,0 +1,44 @@
+// A plan: what differs between the machines a stack file describes and those that exist, and what that takes. Printable
+// data without secrets; only apply acts.
+
+import type { MachineKind } from '../machine/machine.ts'
+
+export interface Plan {
+  readonly stack: string
+  readonly file: string
+  /** In the order things would be done; machines without a change are in it, too. */
+  readonly machines: readonly MachinePlan[]
+}
+
+export interface MachinePlan {
+  readonly machine: string
+  readonly kind: MachineKind
+  readonly address: string
+  readonly action: 'create' | 'update' | 'delete' | 'none'
+  /** What it means for its services, the strongest of all details. */
+  readonly effect: Effect
+  readonly details: readonly Detail[]
+}
+
+export type Effect = 'none' | 'reload' | 'restart' | 'start' | 'remove'
+
+export interface Detail {
+  readonly what: 'file' | 'directory' | 'service' | 'certificate' | 'member' | 'settings'
+  /** Path of the file, name of the service, id of the certificate. */
+  readonly name: string
+  readonly change: 'add' | 'change' | 'remove'
+  /** `expires in 3 days`, `names changed`, `mode is 0644, wanted 0600`. */
+  readonly why: string
+  readonly effect: Effect
+  /** Lines without secrets; empty where nothing can be shown. */
+  readonly diff: readonly DiffLine[]
+}
+
+export interface DiffLine {
+  readonly sign: '+' | '-' | ' '
+  readonly text: string
+}
+
+export function isEmpty(plan: Plan): boolean {
+  return plan.machines.every(({ action }) => action === 'none')
+}

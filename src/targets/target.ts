@@ -1,0 +1,54 @@
+// What a target does: it makes machines real, one at a time. Order, quorum and health are the business of who calls.
+
+import type { Machine, MachineKind, Service } from '../machine/machine.ts'
+
+export interface Target {
+  /** What there is, by the name of the machine. */
+  read(): Promise<ReadonlyMap<string, ExistingMachine>>
+  /** Puts directories and files in place; nothing is started, reloaded or restarted. What the machine has no longer is removed. */
+  write(machine: Machine): Promise<void>
+  /** Starts what is not running and takes note of the services; one that runs with another command or environment is restarted. */
+  start(machine: Machine): Promise<void>
+  reload(machine: string, service: string): Promise<void>
+  /** Stops it and starts it again (or does the step of a `once` again); resolves when it has been started. */
+  restart(machine: string, service: string): Promise<void>
+  /** Stops all services in order; resolves when no process is left. */
+  stop(machine: string): Promise<void>
+  /** Stops, and removes what the machine is made of; with keepData, all but its data directories. */
+  remove(machine: string, options: { readonly keepData: boolean }): Promise<void>
+  /** How its services stand. */
+  observe(): Promise<ReadonlyMap<string, MachineState>>
+}
+
+/** As it was made, read back. */
+export interface ExistingMachine {
+  readonly name: string
+  readonly kind: MachineKind
+  readonly address: string
+  readonly files: ReadonlyMap<string, ExistingFile>
+  readonly services: readonly Service[]
+  /** Paths of directories that exist, of those it was made with. */
+  readonly directories: ReadonlyMap<string, { readonly owner: string; readonly mode: number; readonly isData: boolean }>
+}
+
+export interface ExistingFile {
+  readonly owner: string
+  readonly mode: number
+  readonly text: string
+}
+
+export interface MachineState {
+  readonly services: ReadonlyMap<string, ServiceState>
+}
+
+export interface ServiceState {
+  /** `done`: a step that has succeeded. `waiting`: it ended and is started again after a pause. */
+  readonly state: 'running' | 'waiting' | 'stopped' | 'done'
+  readonly pid: number | undefined
+  /** Unix milliseconds of the last change of state. */
+  readonly since: number
+  /** How often it ended by itself since it was started. */
+  readonly restarts: number
+  /** `exit code 1: last line of its log`; undefined when it never ended by itself. */
+  readonly lastError: string | undefined
+}
