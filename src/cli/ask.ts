@@ -40,7 +40,7 @@ export async function confirm(io: Io, question: string): Promise<boolean> {
   if (io.stdin.isTTY !== true)
     throw new HoldfastError('Usage', `Cannot ask "${question}": there is nobody to answer; --yes is wanted`)
   if (await askYes(io, question)) return true
-  io.stderr.write('Nothing was removed\n')
+  io.stderr.write('Nothing was changed\n')
   return false
 }
 

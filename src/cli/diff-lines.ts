@@ -1,5 +1,6 @@
 // Lines that went and came, with `-` and `+` in front; in colour on a terminal.
 
+import { hasColour, painter } from './colour.ts'
 import type { Io } from './command.ts'
 
 interface DiffLines {
@@ -8,12 +9,9 @@ interface DiffLines {
 }
 
 export function diffLines(io: Io, out: Io['stdout']): DiffLines {
-  const colour = out.isTTY === true && (io.env.NO_COLOR ?? '') === ''
-  const write = (code: number, line: string) => {
-    out.write(colour ? `\u001b[${code}m${line}\u001b[0m\n` : `${line}\n`)
-  }
+  const paint = painter(hasColour(io, out))
   return {
-    gone: (line) => write(31, `- ${line}`),
-    come: (line) => write(32, `+ ${line}`),
+    gone: (line) => out.write(`${paint('red', `- ${line}`)}\n`),
+    come: (line) => out.write(`${paint('green', `+ ${line}`)}\n`),
   }
 }

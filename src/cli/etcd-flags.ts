@@ -3,7 +3,7 @@
 
 import type { EtcdOptions, TlsOptions } from '../etcd/options.ts'
 import { HoldfastError } from '../lib/errors.ts'
-import { parseDuration, parseEndpoint } from '../server/notation.ts'
+import { parseDuration, parseEndpoint } from '../document/notation.ts'
 import { askPassword } from './ask.ts'
 import type { Io } from './command.ts'
 

@@ -6,10 +6,10 @@ import { z } from 'zod'
 import type { EtcdOptions } from '../etcd/options.ts'
 import { HoldfastError, reasonOf } from '../lib/errors.ts'
 import type { NotifyOptions } from '../names/outputs/notify.ts'
-import { explain, wantedByDefault } from '../server/names-yaml/explain.ts'
-import { endpoint, list, map, number, path, permissions, text, written } from '../server/names-yaml/values.ts'
-import { YamlText } from '../server/names-yaml/yaml-text.ts'
-import { parseDuration } from '../server/notation.ts'
+import { explain, wantedByDefault } from '../document/explain.ts'
+import { endpoint, list, map, number, path, permissions, text, written } from '../document/values.ts'
+import { YamlText } from '../document/yaml-text.ts'
+import { parseDuration } from '../document/notation.ts'
 
 const NOTIFY_RETRY_MS = 1000
 const NOTIFY_TIMEOUT_MS = 60_000

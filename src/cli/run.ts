@@ -4,12 +4,18 @@ import { closest } from '../lib/closest.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { type Command, EXIT, type Io } from './command.ts'
 import { dnsCommand } from './dns.ts'
+import { downCommand } from './down.ts'
+import { logsCommand } from './logs.ts'
+import { planCommand } from './plan.ts'
 import { publishZonefilesCommand } from './publish-zonefiles.ts'
 import { recordLsCommand } from './record-ls.ts'
 import { recordRmCommand } from './record-rm.ts'
 import { recordSetCommand } from './record-set.ts'
+import { renderCommand } from './render.ts'
 import { statusCommand } from './status.ts'
+import { superviseCommand } from './supervise.ts'
 import { printable } from './table.ts'
+import { upCommand } from './up.ts'
 import { version } from './version.ts'
 import { zoneCheckCommand } from './zone-check.ts'
 import { zoneDiffCommand } from './zone-diff.ts'
@@ -19,8 +25,13 @@ import { zonePutCommand } from './zone-put.ts'
 import { zoneRmCommand } from './zone-rm.ts'
 
 const COMMANDS: readonly Command[] = [
-  dnsCommand,
+  upCommand,
+  planCommand,
   statusCommand,
+  logsCommand,
+  downCommand,
+  renderCommand,
+  dnsCommand,
   publishZonefilesCommand,
   zoneLsCommand,
   zoneGetCommand,
@@ -31,10 +42,16 @@ const COMMANDS: readonly Command[] = [
   recordLsCommand,
   recordSetCommand,
   recordRmCommand,
+  superviseCommand,
 ]
 
 /** Codes of errors in a file the user wrote; every other code means the work itself failed. */
-const INVALID_INPUT: ReadonlySet<string> = new Set(['CorefileInvalid', 'NamesInvalid', 'PublishConfigInvalid'])
+const INVALID_INPUT: ReadonlySet<string> = new Set([
+  'CorefileInvalid',
+  'NamesInvalid',
+  'PublishConfigInvalid',
+  'StackInvalid',
+])
 
 /** Runs one command line and resolves to the exit code. Rejects only on a defect of the program. */
 export async function run(argv: readonly string[], io: Io, commands: readonly Command[] = COMMANDS): Promise<number> {

@@ -13,11 +13,11 @@ export function withState(
 ): ServerConfig {
   const away = ({ skydns, etcdZones, patronis }: ServerConfig['blocks'][number]) =>
     skydns.length + etcdZones.length + patronis.length > 0
-  const state = given ?? config.state ?? (config.blocks.some(away) ? defaultDirectory(env, isRoot) : undefined)
+  const state = given ?? config.state ?? (config.blocks.some(away) ? defaultStateDirectory(env, isRoot) : undefined)
   return state === undefined ? config : { ...config, state }
 }
 
-function defaultDirectory(env: Io['env'], isRoot: boolean): string | undefined {
+export function defaultStateDirectory(env: Io['env'], isRoot: boolean): string | undefined {
   // systemd may list several, separated by colons.
   const [bySystemd] = (env.STATE_DIRECTORY ?? '').split(':')
   if (bySystemd !== '') return bySystemd

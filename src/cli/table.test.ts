@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatTable } from './table.ts'
+import { formatTable, tableLines } from './table.ts'
 
 test('columns are as wide as what is in them, and numbers stand at their right end', () => {
   expect(
@@ -17,4 +17,20 @@ test('columns are as wide as what is in them, and numbers stand at their right e
 test('there may be hundreds of thousands of rows', () => {
   const rows = Array.from({ length: 300_000 }, (_, index) => [String(index), 'x'])
   expect(formatTable(['A', 'B'], rows).split('\n')).toHaveLength(300_002)
+})
+
+test('styles do not move columns, and lines end at the width', () => {
+  const lines = tableLines(
+    ['NAME', 'STATE', 'ERROR'],
+    [
+      ['a', { text: 'ready', style: 'green' }, ''],
+      ['b', { text: 'down', style: 'red' }, 'Cannot connect'],
+    ],
+    { paint: (style, text) => `<${style}>${text}</${style}>`, width: 20 },
+  )
+  expect(lines).toEqual(['NAME  STATE  ERROR', 'a     <green>ready</green>', 'b     <red>down   </red>Cannot…'])
+})
+
+test('what others stored does not steer the terminal', () => {
+  expect(tableLines(['A'], [['\u001b[31mred\n']])).toEqual(['A', '?[31mred?'])
 })

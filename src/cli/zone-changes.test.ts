@@ -51,7 +51,7 @@ test('beside nothing every record is new, or gone', () => {
 })
 
 test.each([
-  [true, {}, '\u001b[31m- ns.example.test. 300 IN A 192.0.2.53\u001b[0m\n'],
+  [true, {}, '\u001b[31m- ns.example.test. 300 IN A 192.0.2.53\u001b[39m\n'],
   [true, { NO_COLOR: '1' }, '- ns.example.test. 300 IN A 192.0.2.53\n'],
   [false, {}, '- ns.example.test. 300 IN A 192.0.2.53\n'],
 ])('a terminal (%s) with %o sees colours or not', (isTTY, env, expected) => {

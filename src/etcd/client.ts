@@ -128,8 +128,12 @@ export class EtcdClient {
   }
 
   /** Of the given endpoint, else of any member. */
-  async status(endpoint?: string, signal?: AbortSignal): Promise<Status> {
-    const asking = { what: 'get the status of etcd', signal, endpoint }
+  async status(
+    endpoint?: string,
+    signal?: AbortSignal,
+    options: { readonly timeoutMs?: number } = {},
+  ): Promise<Status> {
+    const asking = { what: 'get the status of etcd', signal, endpoint, ...options }
     const { header, dbSize, dbSizeInUse, ...rest } = await this.#caller.ask(methods.STATUS, {}, asking)
     const { clusterId, memberId, revision } = header
     return { clusterId, memberId, revision, dbSizeBytes: dbSize, dbSizeInUseBytes: dbSizeInUse, ...rest }
@@ -144,6 +148,12 @@ export class EtcdClient {
   async defragment(endpoint: string, signal?: AbortSignal): Promise<void> {
     const asking = { what: `defragment etcd at "${endpoint}"`, signal, endpoint, timeoutMs: DEFRAGMENT_TIMEOUT_MS }
     await this.#caller.ask(methods.DEFRAGMENT, {}, asking)
+  }
+
+  /** `endpoint`: of the member that leads; only that one can hand over. */
+  async moveLeader(endpoint: string, targetId: bigint, signal?: AbortSignal): Promise<void> {
+    const asking = { what: `hand over the lead of etcd at "${endpoint}"`, signal, endpoint }
+    await this.#caller.ask(methods.MOVE_LEADER, { targetId }, asking)
   }
 
   async alarmList(signal?: AbortSignal): Promise<readonly Alarm[]> {

@@ -143,6 +143,7 @@ export const STATUS_ANSWER = message({
   dbSizeInUse: one(9, 'int64'),
   isLearner: one(10, 'bool'),
 })
+export const MOVE_LEADER = message({ targetId: one(1, 'uint64') })
 export const SNAPSHOT_ANSWER = message({ remainingBytes: one(2, 'uint64'), blob: one(3, 'bytes') })
 export const ALARM_ACTION = { list: 0, disarm: 2 } as const
 export const ALARM_KINDS = ['none', 'nospace', 'corrupt'] as const

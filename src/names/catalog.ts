@@ -118,11 +118,11 @@ export class Catalog {
         if (records.length === 0) remembered?.delete(key)
         else remembered?.set(key, { owner, records })
       },
-      commit: (serial: number) => {
+      commit: (serial: number, version = String(serial)) => {
         const changes = pending
         if (changes.size === 0 && entry.served.serial !== undefined) return
         pending = new Map()
-        entry.versions.set(options, String(serial))
+        entry.versions.set(options, version)
         this.#publish(entry, () => entry.served.setNames(names, changes, this.#serials(entry, serial)))
       },
     }

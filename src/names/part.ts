@@ -13,6 +13,9 @@ export interface SourceRecord {
 export interface ZonePart {
   /** All records the source has for a name (wire form); an empty list takes the name away. */
   set(owner: Uint8Array, records: readonly SourceRecord[]): void
-  /** Publishes everything set since the last commit as one change. */
-  commit(serial: number): void
+  /**
+   * Publishes everything set since the last commit as one change. `version` is the same for the same content, where the
+   * source can tell; otherwise the serial stands for it.
+   */
+  commit(serial: number, version?: string): void
 }

@@ -175,10 +175,10 @@ export class SpaceSources {
     const { space, patronis } = this.#space
     const { catalog } = this.#context
     for (const [i, config] of patronis.entries()) {
-      const { etcd, namespace, scope, zone, ttlSeconds, name, rank = RANK.patroni + i } = config
+      const { etcd, namespace, scope, zone, ttlSeconds, nameservers, name, rank = RANK.patroni + i } = config
       const part = catalog.part({ ...NO_SERVICES, space, rank, plugin: 'patroni' }, zone)
       const prefix = patroniPrefix(namespace, scope)
-      const follower = new Patroni({ prefix, zone, ttlSeconds, part, onProblem: this.#problem })
+      const follower = new Patroni({ prefix, zone, ttlSeconds, nameservers, part, onProblem: this.#problem })
       this.#follow({ type: 'patroni', name: name ?? `Patroni ${scope}`, etcd, prefix, follower })
     }
   }

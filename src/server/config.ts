@@ -122,6 +122,8 @@ export interface PatroniConfig extends SourceConfig {
   readonly scope: string
   readonly zone: string
   readonly ttlSeconds: number
+  /** For the NS records of the zone; absolute. */
+  readonly nameservers: readonly string[]
 }
 
 export interface PtrConfig {

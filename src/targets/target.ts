@@ -26,7 +26,10 @@ export interface ExistingMachine {
   readonly kind: MachineKind
   readonly address: string
   readonly files: ReadonlyMap<string, ExistingFile>
+  /** As they were started last; none when they never were. */
   readonly services: readonly Service[]
+  /** Services that run and have not read what was written for them since: somebody was interrupted in between. */
+  readonly pending: ReadonlyMap<string, 'reload' | 'restart'>
   /** Paths of directories that exist, of those it was made with. */
   readonly directories: ReadonlyMap<string, { readonly owner: string; readonly mode: number; readonly isData: boolean }>
 }

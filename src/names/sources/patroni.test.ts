@@ -3,24 +3,36 @@ import { formatName } from '../../dns/name.ts'
 import { formatRdata } from '../../dns/rdata/rdata.ts'
 import { Patroni } from './patroni.ts'
 
+/** With the first of its servers, and a denial that lasts no longer than a name. */
+const APEX = 'pg.test. ns1.test. hostmaster.pg.test. 1 7200 1800 86400 2 ns1.test. ns2.test.'
+
 let source: Patroni
 /** One array for each commit: `name address…`, or the name alone when it is taken away. */
 let committed: string[][]
 let problems: string[]
 let revision: bigint
+/** Of each commit. */
+let serials: number[]
+let versions: (string | undefined)[]
 beforeEach(() => {
   const pending: string[] = []
   committed = []
   problems = []
-  revision = 0n
+  revision = 10n
+  serials = []
+  versions = []
   source = new Patroni({
-    ...{ prefix: '/service/pg/', zone: 'pg.test.', ttlSeconds: 2 },
+    ...{ prefix: '/service/pg/', zone: 'pg.test.', ttlSeconds: 2, nameservers: ['ns1.test.', 'ns2.test.'] },
     part: {
       set: (owner, records) => {
         const data = records.map(({ type, rdata }) => formatRdata(type, rdata))
         pending.push([formatName(owner).replace('.pg.test.', ''), ...data].join(' '))
       },
-      commit: () => committed.push(pending.splice(0)),
+      commit: (serial, version) => {
+        committed.push(pending.splice(0))
+        serials.push(serial)
+        versions.push(version)
+      },
     },
     onProblem: (message) => problems.push(message),
   })
@@ -28,6 +40,11 @@ beforeEach(() => {
 
 /** All of one revision. */
 function change(values: Readonly<Record<string, string | undefined>>): void {
+  put(values)
+  source.flush()
+}
+
+function put(values: Readonly<Record<string, string | undefined>>): void {
   revision++
   for (const [name, value] of Object.entries(values))
     source.apply({
@@ -36,7 +53,6 @@ function change(values: Readonly<Record<string, string | undefined>>): void {
       modRevision: revision,
       lease: 0n,
     })
-  source.flush(revision)
 }
 
 function member(address: string, role = 'replica'): string {
@@ -50,7 +66,7 @@ test('names come and go with the keys, and those that stay are not touched', () 
   change({ leader: undefined })
   change({ leader: 'b', 'members/a': undefined })
   expect(committed).toEqual([
-    ['replica 192.0.2.1 192.0.2.2', 'a 192.0.2.1', 'b 192.0.2.2'],
+    [APEX, 'replica 192.0.2.1 192.0.2.2', 'a 192.0.2.1', 'b 192.0.2.2'],
     ['primary 192.0.2.1', 'replica 192.0.2.2'],
     [],
     ['primary', 'replica 192.0.2.1 192.0.2.2'],
@@ -67,4 +83,24 @@ test('what cannot be published is told once, and stays known as long as it is so
   change({ 'members/a': member('192.0.2.1') })
   expect(source.problems()).toEqual([])
   expect(committed.at(-1)).toEqual(['replica 192.0.2.1', 'a 192.0.2.1'])
+})
+
+test('the serial is the revision that changed a name last, however the changes arrive', () => {
+  change({ 'members/a': member('192.0.2.1') })
+  put({ leader: 'a' })
+  put({ status: '{"optime":1}' })
+  source.flush()
+  change({ status: '{"optime":2}' })
+  change({ leader: undefined })
+  expect(serials).toEqual([11, 12, 12, 15])
+})
+
+test('the same names have the same version, and a cluster without names has a serial', () => {
+  source.flush()
+  change({ leader: 'a', 'members/a': member('192.0.2.1', 'master') })
+  change({ 'members/a': member('192.0.2.2', 'master') })
+  change({ 'members/a': member('192.0.2.1', 'master') })
+  expect(serials[0]).toBe(1)
+  expect(new Set(versions).size).toBe(3)
+  expect(versions[3]).toBe(versions[1])
 })

@@ -2,9 +2,10 @@
 // place with what was wanted, so that a directive's own file is only its syntax and its defaults.
 
 import { RCODE } from '../../dns/types.ts'
+import { parseDuration } from '../../document/notation.ts'
 import { closest } from '../../lib/closest.ts'
 import type { HttpAddress } from '../config.ts'
-import { parseDuration, parseHttpAddress } from '../notation.ts'
+import { parseHttpAddress } from '../notation.ts'
 import type { Token } from './lexer.ts'
 import { reject } from './problem.ts'
 import type { Statement } from './syntax.ts'

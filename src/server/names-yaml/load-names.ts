@@ -1,14 +1,15 @@
 // names.yaml to the configuration of the name server, in three steps: YAML, then the schema, then what only the file as
 // a whole, its directory and the environment can tell. Each step tells all of its problems at once.
 
+import { explain, wantedByDefault } from '../../document/explain.ts'
+import { formatProblems, type Problem } from '../../document/located.ts'
+import { YamlText } from '../../document/yaml-text.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { EtcdConnection, ServerConfig } from '../config.ts'
 import type { Notice } from '../corefile/problem.ts'
-import { explain, type NamesProblem, wantedByDefault } from './explain.ts'
 import { type NamesContext, Resolver } from './resolver.ts'
 import { namesSchema, type WriteDocument } from './schema.ts'
 import { serverBlocks } from './server-blocks.ts'
-import { YamlText } from './yaml-text.ts'
 
 export interface LoadedNames {
   readonly config: ServerConfig
@@ -71,17 +72,6 @@ function zonefilesOutput(output: WriteDocument, index: number, resolver: Resolve
   }
 }
 
-function invalid(problems: readonly NamesProblem[], { file }: NamesContext): HoldfastError {
-  // An anchor has its problems once, however many sources use it.
-  const first = new Map<string, string>()
-  for (const { place, message } of problems.toSorted((a, b) => orderOf(a) - orderOf(b))) {
-    const same = `${place} ${message.replaceAll(/\b(?:sources|write)\[\d+\]\.?/gu, '')}`
-    if (!first.has(same)) first.set(same, `Cannot load ${file}:${place}: ${message}`)
-  }
-  return new HoldfastError('NamesInvalid', [...first.values()].join('\n'))
-}
-
-function orderOf({ place }: NamesProblem): number {
-  const [line, column] = place.split(':').map(Number)
-  return line * 1e6 + column
+function invalid(problems: readonly Problem[], { file }: NamesContext): HoldfastError {
+  return new HoldfastError('NamesInvalid', formatProblems(file, problems))
 }

@@ -1,7 +1,7 @@
 // `etcd:` of names.yaml: how to reach a cluster. Stands at the top of the file for everything, or where it is used.
 
 import type { z } from 'zod'
-import { duration, endpoint, flag, list, map, path, secret, text } from './values.ts'
+import { duration, endpoint, flag, list, map, path, secret, text } from '../../document/values.ts'
 
 export const etcdSchema = map(
   {

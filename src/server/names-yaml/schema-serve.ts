@@ -2,24 +2,12 @@
 
 import { z } from 'zod'
 import { RCODE } from '../../dns/types.ts'
+import { duration, flag, list, map, number, path, text, ttl } from '../../document/values.ts'
 import { DEFAULT_UDP_BYTES } from '../corefile/directives/bufsize.ts'
 import { FORWARD_DEFAULTS, POLICIES } from '../corefile/directives/forward.ts'
 import { LOG_CLASSES } from '../corefile/directives/log.ts'
 import { LONGEST_NSID } from '../views.ts'
-import {
-  map,
-  domain,
-  duration,
-  flag,
-  httpAddress,
-  list,
-  listenAddress,
-  number,
-  path,
-  text,
-  ttl,
-  zones,
-} from './values.ts'
+import { domain, httpAddress, listenAddress, zones } from './values.ts'
 
 const RCODES = Object.keys(RCODE) as (keyof typeof RCODE)[]
 const FAILURES = RCODES.filter((name) => name !== 'NOERROR')

@@ -1,9 +1,10 @@
 // `sources:` of names.yaml: where names come from, one entry for each place. Order is precedence.
 
 import { z } from 'zod'
+import { duration, list, map, path, text, ttl, written } from '../../document/values.ts'
 import { SKYDNS_DEFAULTS, skydnsPath, ZONES_DEFAULT_PREFIX, zonesPrefix } from '../skydns-defaults.ts'
 import { etcdSchema } from './schema-etcd.ts'
-import { domain, duration, fallthrough, map, path, text, ttl, written, zones } from './values.ts'
+import { domain, fallthrough, zones } from './values.ts'
 
 const reload = duration({ to: '24h' })
   .prefault('60s')
@@ -100,6 +101,9 @@ const patroni = map({
   ttl: ttl({ from: '1s', to: '5s' })
     .prefault('2s')
     .describe('TTL of the names, 1s to 5s: how long a client may go on with the old primary.'),
+  nameservers: list(domain, 'a list of names, such as [ns1.example.org]')
+    .optional()
+    .describe('Names of the servers of the zone, for its NS records. None unless given.'),
 }).describe('Names that follow a Patroni cluster: its primary, its replicas, its members.')
 
 export const sourceSchema = z.discriminatedUnion('type', [directory, file, etcdZones, skydns, patroni], {

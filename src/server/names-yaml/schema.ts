@@ -2,11 +2,11 @@
 // nowhere else; types, checks, the JSON Schema for editors and the reference page are made from it.
 
 import { z } from 'zod'
+import { duration, list, map, number, path, permissions, text } from '../../document/values.ts'
 import { ZONES_DEFAULT_PREFIX, zonesPrefix } from '../skydns-defaults.ts'
 import { etcdSchema } from './schema-etcd.ts'
 import { serveSchema } from './schema-serve.ts'
 import { sourceSchema } from './schema-sources.ts'
-import { duration, list, map, number, path, permissions, text } from './values.ts'
 
 const notify = map(
   {

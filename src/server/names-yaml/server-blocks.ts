@@ -80,8 +80,8 @@ function add(source: SourceDocument, common: SourceConfig & { rank: number }, li
       return
     }
     case 'patroni': {
-      const { namespace, scope, zone, ttl } = source
-      lists.patronis.push({ etcd: etcd(), namespace, scope, zone, ttlSeconds: ttl, ...common })
+      const { namespace, scope, zone, ttl, nameservers = [] } = source
+      lists.patronis.push({ etcd: etcd(), namespace, scope, zone, ttlSeconds: ttl, nameservers, ...common })
       return
     }
   }

@@ -1,38 +1,11 @@
-// The kinds of values names.yaml has: how each is written, what is wanted where it is not, and what it becomes.
+// The kinds of values that only names.yaml has, beside those of every file.
 
 import { z } from 'zod'
-import { parseDomain, parseDuration, parseEndpoint, parseHttpAddress, parseListen, parseZones } from '../notation.ts'
-
-const LONGEST_QUOTE = 100
-
-/** A word of the file for a message, which has one line. */
-export function quote(word: string): string {
-  return JSON.stringify(word.length > LONGEST_QUOTE ? `${word.slice(0, LONGEST_QUOTE)}…` : word)
-}
+import { flag, list, written } from '../../document/values.ts'
+import { parseDomain, parseHttpAddress, parseListen, parseZones } from '../notation.ts'
 
 /** Zone files may have any byte in a name. Here, another one than these is a slip. */
 const VISIBLE = /^[!-~]+$/u
-
-/** A map of exactly these keys. */
-export function map<Shape extends z.ZodRawShape>(shape: Shape, wanted = 'a map') {
-  return z.strictObject(shape, { error: ({ code }) => (code === 'invalid_type' ? wanted : undefined) })
-}
-
-/**
- * A text that `parse` takes; for any other, `wanted` is told. The title is for the reference page and for editors, here
- * as in all that follows.
- */
-export function written<T>(parse: (text: string) => T | undefined, title: string, what: string, wanted: string) {
-  return z
-    .string({ error: wanted })
-    .meta({ title })
-    .transform((text, context): T => {
-      const value = parse(text)
-      if (value !== undefined) return value
-      context.addIssue({ code: 'custom', message: `${quote(text)} is not ${what}; wanted: ${wanted}` })
-      return z.NEVER
-    })
-}
 
 export const listenAddress = written(
   parseListen,
@@ -54,100 +27,11 @@ export const zone = written(
   'a name such as example.org, or a network such as 10.0.0.0/8',
 )
 
-/** Not repeated in the message when it has a user in it, as a password may follow. */
-export const endpoint = z
-  .string({ error: 'an address such as https://10.0.0.1:2379' })
-  .meta({ title: 'address' })
-  .transform((text, context): string => {
-    const value = parseEndpoint(text)
-    if (value !== undefined) return value
-    const message = text.includes('@')
-      ? 'the endpoint has a user in it; wanted: "username" and "password" beside "endpoints"'
-      : `${quote(text)} is not an endpoint; wanted: an address with its port, such as https://10.0.0.1:2379`
-    context.addIssue({ code: 'custom', message })
-    return z.NEVER
-  })
-
-export function text(wanted: string) {
-  return z.string({ error: wanted }).min(1, { error: wanted })
-}
-
-export const path = text('a path').meta({ title: 'path' })
-
-export function list<T extends z.ZodType>(item: T, wanted: string) {
-  return z.array(item, { error: wanted }).min(1, { error: wanted })
-}
-
 export const zones = list(zone, 'a list of zones, such as [example.org]').transform((found) => [
   ...new Set(found.flat()),
 ])
-
-export const flag = z.boolean({ error: 'true or false' })
-
-export function number(min: number, max: number) {
-  const error = `a number from ${min} to ${max}`
-  return z.int({ error }).min(min, { error }).max(max, { error })
-}
-
-const DURATION_PATTERN = '^(0|([0-9.]+(ns|us|µs|ms|s|m|h))+)$'
-
-/** What a TTL can be, RFC 2181 section 8. */
-const LONGEST = '2147483647s'
-
-interface Limits {
-  /** As they are written. */
-  readonly from?: string
-  readonly to?: string
-}
-
-/** `1h30m`, `500ms`, or a number of seconds; in milliseconds. */
-export function duration({ from = '0s', to }: Limits = {}) {
-  const wanted = 'a duration such as 30s, 500ms or 1h30m'
-  const range = to === undefined ? `at least ${from}` : `${from} to ${to}`
-  const least = parseDuration(from) ?? 0
-  const most = parseDuration(to ?? LONGEST) ?? Infinity
-  return z
-    .union([z.string().meta({ pattern: DURATION_PATTERN }), z.number().min(0)], { error: wanted })
-    .meta({ title: from === '0s' && to === undefined ? 'duration' : `duration, ${range}` })
-    .transform((value, context): number => {
-      const ms = typeof value === 'number' ? value * 1000 : parseDuration(value)
-      if (ms !== undefined && ms >= least && ms <= most) return ms
-      const message =
-        ms === undefined
-          ? `${quote(String(value))} is not a duration; wanted: ${wanted}`
-          : `${value} is out of range; wanted: ${range}`
-      context.addIssue({ code: 'custom', message })
-      return z.NEVER
-    })
-}
-
-/** A duration in whole seconds. */
-export function ttl(limits: Limits = {}) {
-  return duration(limits).transform((ms) => Math.floor(ms / 1000))
-}
 
 /** `true` for every name, or the zones below which names fall through. */
 export const fallthrough = z
   .union([flag, zones], { error: 'true, false or a list of zones' })
   .transform((value): readonly string[] => (value === true ? ['.'] : value === false ? [] : value))
-
-/** A text, or where to find it: { file: PATH } or { env: VARIABLE }. */
-export const secret = z.union(
-  [
-    text('text, { file: PATH } or { env: VARIABLE }'),
-    map({
-      file: path.describe('Path of a file that holds it; a line break at its end is not part of it.').optional(),
-      env: text('the name of a variable').describe('Name of an environment variable that holds it.').optional(),
-    }).refine(({ file, env }) => (file === undefined) !== (env === undefined), {
-      error: 'a secret is in one place; wanted: either "file" or "env"',
-    }),
-  ],
-  { error: 'text, { file: PATH } or { env: VARIABLE }' },
-)
-export type SecretPlace = z.output<typeof secret>
-
-/** As `chmod` takes it, in quotes: YAML reads 0644 as the number 644. */
-export function permissions(wanted: string) {
-  const parse = (digits: string) => (/^0?[0-7]{3}$/u.test(digits) ? Number.parseInt(digits, 8) : undefined)
-  return written(parse, 'mode', 'a mode', `a mode in quotes, such as ${wanted}`)
-}

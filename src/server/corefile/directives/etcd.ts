@@ -3,7 +3,7 @@
 
 import { Secret } from '../../../lib/secret.ts'
 import type { EtcdConnection, SkydnsConfig } from '../../config.ts'
-import { parseDuration, parseEndpoint } from '../../notation.ts'
+import { parseDuration, parseEndpoint } from '../../../document/notation.ts'
 import { ETCD_DEFAULT_ENDPOINT, SKYDNS_DEFAULTS, skydnsPath } from '../../skydns-defaults.ts'
 import { readArguments, readOptions } from '../arguments.ts'
 import type { Token } from '../lexer.ts'

@@ -2,6 +2,7 @@
 // Messages name no value of the text: it may be a password with a character that YAML takes for its own.
 
 import {
+  type Alias,
   type Document,
   type ErrorCode,
   isAlias,
@@ -12,19 +13,13 @@ import {
   isScalar,
   isSeq,
   LineCounter,
+  type Node,
   type Pair,
   parseDocument,
   visit,
   type YAMLError,
 } from 'yaml'
-
-export type Path = readonly PropertyKey[]
-
-export interface YamlFault {
-  /** `14:7` */
-  readonly place: string
-  readonly message: string
-}
+import type { Located, Path, Problem } from './located.ts'
 
 /** Far above what anybody writes, far below what fills the memory. */
 const MOST_ALIASES = 10_000
@@ -32,11 +27,13 @@ const MOST_ALIASES = 10_000
 const ENDLESS = 'aliases lead on without end; wanted: anchors that do not hold themselves'
 const NO_MERGE = 'a merge key "<<" has something else than a map; wanted: an alias of a map, or a list of them'
 
-export class YamlText {
-  readonly faults: readonly YamlFault[]
+export class YamlText implements Located {
+  readonly faults: readonly Problem[]
   readonly value: unknown
   readonly #document: Document.Parsed
   readonly #lines = new LineCounter()
+  /** What each alias stands for. */
+  readonly #targets = new Map<Alias, Node | undefined>()
 
   constructor(text: string) {
     this.#document = parseDocument(text, {
@@ -48,6 +45,7 @@ export class YamlText {
     const faults = [...this.#document.errors, ...this.#document.warnings].map((error) =>
       this.#fault(error.pos[0], wordsOf(error)),
     )
+    this.#followAliases()
     if (faults.length === 0) faults.push(...this.#lostAliases())
     if (faults.length === 0) {
       try {
@@ -59,14 +57,13 @@ export class YamlText {
     this.faults = faults
   }
 
-  /** `14:7`, the place of what the path leads to, or of the nearest thing above it. */
   place(path: Path): string {
     return this.#placeAt(offsetOf(this.#find(path).node) ?? 0)
   }
 
   placeOfKey(path: Path, key: string): string {
     const { node, found } = this.#find(path)
-    const pair = found ? pairOf(node, key, this.#document) : undefined
+    const pair = found ? this.#pairOf(node, key) : undefined
     return this.#placeAt(offsetOf(pair?.key) ?? offsetOf(node) ?? 0)
   }
 
@@ -75,29 +72,51 @@ export class YamlText {
     return `${Math.max(1, line)}:${Math.max(1, col)}`
   }
 
-  #fault(offset: number, message: string): YamlFault {
+  #fault(offset: number, message: string): Problem {
     return { place: this.#placeAt(offset), message }
   }
 
-  #lostAliases(): YamlFault[] {
-    const faults: YamlFault[] = []
+  /** All in one walk: the library walks through the whole document for each of them. */
+  #followAliases(): void {
+    const anchors = new Map<string, Node>()
     visit(this.#document, {
-      Alias: (_, alias) => {
-        if (alias.resolve(this.#document) === undefined)
-          faults.push(this.#fault(offsetOf(alias) ?? 0, 'an alias without its anchor; wanted: the anchor above it'))
+      Node: (_, node) => {
+        if (isAlias(node)) this.#targets.set(node, anchors.get(node.source))
+        else if (node.anchor !== undefined) anchors.set(node.anchor, node)
       },
     })
-    return faults
+  }
+
+  #lostAliases(): Problem[] {
+    const lost = [...this.#targets].filter(([, target]) => target === undefined)
+    return lost.map(([alias]) =>
+      this.#fault(offsetOf(alias) ?? 0, 'an alias without its anchor; wanted: the anchor above it'),
+    )
   }
 
   #find(path: Path): { node: unknown; found: boolean } {
-    let node = followed(this.#document.contents, this.#document)
+    let node = this.#followed(this.#document.contents)
     for (const step of path) {
-      const next = isSeq(node) ? node.items[Number(step)] : pairOf(node, String(step), this.#document)?.value
+      const next = isSeq(node) ? node.items[Number(step)] : this.#pairOf(node, String(step))?.value
       if (next === undefined || next === null) return { node, found: false }
-      node = followed(next, this.#document)
+      node = this.#followed(next)
     }
     return { node, found: true }
+  }
+
+  #followed(node: unknown): unknown {
+    return isAlias(node) ? this.#targets.get(node) : node
+  }
+
+  /** The pair of a map, or the one that a merge key `<<` brings into it. */
+  #pairOf(node: unknown, key: string): Pair | undefined {
+    if (!isMap(node)) return undefined
+    const named = (name: string) => node.items.find((pair) => (isScalar(pair.key) ? pair.key.value : pair.key) === name)
+    const own = named(key)
+    if (own !== undefined) return own
+    const merged = this.#followed(named('<<')?.value)
+    const maps = isSeq(merged) ? merged.items : [merged]
+    return maps.map((map) => this.#pairOf(this.#followed(map), key)).find((pair) => pair !== undefined)
   }
 }
 
@@ -111,21 +130,6 @@ function wordsOf({ code, message }: YAMLError): string {
     MISSING_CHAR: `${message}; wanted: YAML`,
   }
   return words[code] ?? 'this is not YAML; wanted: YAML 1.2, with texts in quotes where they have special characters'
-}
-
-function followed(node: unknown, document: Document.Parsed): unknown {
-  return isAlias(node) ? node.resolve(document) : node
-}
-
-/** The pair of a map, or the one that a merge key `<<` brings into it. */
-function pairOf(node: unknown, key: string, document: Document.Parsed): Pair | undefined {
-  if (!isMap(node)) return undefined
-  const named = (name: string) => node.items.find((pair) => (isScalar(pair.key) ? pair.key.value : pair.key) === name)
-  const own = named(key)
-  if (own !== undefined) return own
-  const merged = followed(named('<<')?.value, document)
-  const maps = isSeq(merged) ? merged.items : [merged]
-  return maps.map((map) => pairOf(followed(map, document), key, document)).find((pair) => pair !== undefined)
 }
 
 function offsetOf(node: unknown): number | undefined {

@@ -2,15 +2,9 @@
 // schema are the part after "wanted"; for unknown keys and words they are the list of known ones.
 
 import { z } from 'zod'
-import { closest } from '../../lib/closest.ts'
-import { quote } from './values.ts'
-import type { Path, YamlText } from './yaml-text.ts'
-
-export interface NamesProblem {
-  /** `14:7` */
-  readonly place: string
-  readonly message: string
-}
+import { closest } from '../lib/closest.ts'
+import { formatPath, type Located, type Path, type Problem } from './located.ts'
+import { quote, SECRET_PLACES } from './values.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -22,46 +16,46 @@ export const wantedByDefault: z.core.$ZodErrorMap = (issue) => {
   return undefined
 }
 
-export function explain(issues: readonly Issue[], yaml: YamlText): NamesProblem[] {
-  return issues.flatMap((issue) => explainOne(issue, issue.path, yaml))
+export function explain(issues: readonly Issue[], document: Located): Problem[] {
+  return issues.flatMap((issue) => explainOne(issue, issue.path, document))
 }
 
-function explainOne(issue: Issue, path: Path, yaml: YamlText): NamesProblem[] {
-  const at = (message: string): NamesProblem[] => [{ place: yaml.place(path), message }]
+function explainOne(issue: Issue, path: Path, document: Located): Problem[] {
+  const at = (message: string): Problem[] => [{ place: document.place(path), message }]
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = issue.message.split(' ')
       // A password in braces, without quotes, is a map that has it as its key.
-      const shown = (key: string) => (path.at(-1) === 'password' ? '' : ` ${quote(key)}`)
+      const shown = (key: string) => (issue.message === SECRET_PLACES ? '' : ` ${quote(key)}`)
       return issue.keys.map((key) => ({
-        place: yaml.placeOfKey(path, key),
+        place: document.placeOfKey(path, key),
         message: `unknown key${shown(key)}${path.length === 0 ? '' : ` in ${formatPath(path)}`}; ${suggestion(key, known)}`,
       }))
     }
     case 'invalid_union':
       return 'options' in issue && issue.options !== undefined
-        ? at(unknownWord(path, valueAt(yaml.value, path), issue.options))
-        : explainUnion(issue, path, yaml)
+        ? at(unknownWord(path, valueAt(document.value, path), issue.options))
+        : explainUnion(issue, path, document)
     case 'invalid_value':
-      return at(unknownWord(path, valueAt(yaml.value, path), issue.values))
+      return at(unknownWord(path, valueAt(document.value, path), issue.values))
     case 'custom':
       return at(path.length === 0 ? issue.message : `${formatPath(path)}: ${issue.message}`)
     case 'too_small':
     case 'too_big': {
-      const value = valueAt(yaml.value, path)
+      const value = valueAt(document.value, path)
       if (typeof value === 'number') return at(`${formatPath(path)} is ${value}; wanted: ${issue.message}`)
       return at(notWanted(path, value, issue.message))
     }
     default:
-      return at(notWanted(path, valueAt(yaml.value, path), issue.message))
+      return at(notWanted(path, valueAt(document.value, path), issue.message))
   }
 }
 
 /** Of several kinds a value may have, the faults in the one it has; if it has none of them, what was wanted. */
-function explainUnion(issue: z.core.$ZodIssueInvalidUnion, path: Path, yaml: YamlText): NamesProblem[] {
+function explainUnion(issue: z.core.$ZodIssueInvalidUnion, path: Path, document: Located): Problem[] {
   const meant = issue.errors.find((found) => !found.some((each) => each.path.length === 0 && isOtherKind(each)))
-  if (meant !== undefined) return meant.flatMap((each) => explainOne(each, [...path, ...each.path], yaml))
-  return [{ place: yaml.place(path), message: notWanted(path, valueAt(yaml.value, path), issue.message) }]
+  if (meant !== undefined) return meant.flatMap((each) => explainOne(each, [...path, ...each.path], document))
+  return [{ place: document.place(path), message: notWanted(path, valueAt(document.value, path), issue.message) }]
 }
 
 function isOtherKind({ code }: Issue): boolean {
@@ -104,12 +98,4 @@ function valueAt(value: unknown, path: Path): unknown {
     (above, step) => (typeof above === 'object' && above !== null ? Reflect.get(above, step) : undefined),
     value,
   )
-}
-
-/** `sources[0].etcd` */
-export function formatPath(path: Path): string {
-  return path
-    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
-    .join('')
-    .replace(/^\./u, '')
 }

@@ -1,0 +1,40 @@
+// Installs the Debian packages that tests, benchmarks or a stack need: only what is missing, nothing that is there is
+// touched, and no daemon is started. Usage: scripts/install-packages.ts test|bench|patroni|stack
+
+import { HoldfastError } from '../src/lib/errors.ts'
+import { packagesOf, SAMPLE_MACHINES } from '../src/targets/local/checks/host-machine.ts'
+import { installPackages } from '../src/targets/local/packages.ts'
+
+const NAME_SERVERS = ['bind9', 'bind9-dnsutils', 'bind9-utils', 'dnsperf', 'knot', 'knot-dnsutils', 'ldnsutils', 'nsd']
+const TEST = [...NAME_SERVERS, 'curl', 'etcd-client', 'etcd-server', 'iproute2', 'procps']
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  test: TEST,
+  bench: TEST,
+  patroni: ['etcd-client', 'etcd-server', 'patroni', 'postgresql', 'python3-etcd', 'python3-idna'],
+  stack: packagesOf(SAMPLE_MACHINES),
+}
+
+const group = process.argv.length === 3 ? GROUPS[process.argv[2]] : undefined
+if (group === undefined) {
+  process.stderr.write(`Usage: scripts/install-packages.ts ${Object.keys(GROUPS).join('|')}\n`)
+  process.exitCode = 2
+} else {
+  await install(group)
+}
+
+async function install(packages: readonly string[]): Promise<void> {
+  const controller = new AbortController()
+  process.once('SIGINT', () => controller.abort()).once('SIGTERM', () => controller.abort())
+  try {
+    await installPackages(packages, {
+      isRoot: process.getuid?.() === 0,
+      env: process.env,
+      signal: controller.signal,
+      onProgress: (step) => process.stdout.write(`packages: ${step}\n`),
+    })
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    process.stderr.write(`${error.message}\n${error.hint === undefined ? '' : `  ${error.hint}\n`}`)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { type DownMode, downQuestion } from './down-question.ts'
+
+test.each<[DownMode, RegExp]>([
+  ['stop', /^Everything stays on disk.* Stop lab and its 8 machines\?$/u],
+  ['keep-data', /^Data, passwords and certificates stay.* remove its 8 machines\?$/u],
+  ['purge', /^Data, passwords and certificates are lost .* remove its 8 machines with everything\?$/u],
+])('"%s" is asked for by what it takes away', (mode, expected) => {
+  expect(downQuestion('lab', 8, mode)).toMatch(expected)
+})
+
+test('one machine is not several', () => {
+  expect(downQuestion('lab', 1, 'stop')).toContain('Stop lab and its machine?')
+})

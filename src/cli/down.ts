@@ -1,0 +1,39 @@
+// `holdfast down`: stops a stack in order. What it is made of stays, unless asked for otherwise; what would be lost is said
+// before the question.
+
+import { HoldfastError } from '../lib/errors.ts'
+import { confirm } from './ask.ts'
+import { command, EXIT } from './command.ts'
+import { downQuestion } from './down-question.ts'
+import { ProgressView } from './progress-view.ts'
+import { openHandle, stackOptions } from './stack-choice.ts'
+
+export const downCommand = command({
+  name: 'down',
+  summary: 'Stop a stack; with --keep-data or --purge, take it away, too',
+  usage: '[FILE] [--keep-data | --purge] [--yes]',
+  positionals: ['[FILE]'],
+  options: {
+    ...stackOptions,
+    'keep-data': { summary: 'remove the machines, but keep their data and the secrets' },
+    purge: { summary: 'remove everything: machines, data, secrets, the certificate authority' },
+    yes: { summary: 'do not ask' },
+  },
+  async run(args, io) {
+    const { 'keep-data': keepData, purge, yes } = args.options
+    if (keepData && purge)
+      throw new HoldfastError('Usage', 'Cannot run "holdfast down" with --keep-data and --purge: one of them is wanted')
+    const handle = await openHandle(args, io)
+    const machines = [...(await handle.target.read()).keys()]
+    const how = purge ? 'purge' : keepData ? 'keep-data' : 'stop'
+    if (!yes && !(await confirm(io, downQuestion(handle.name, machines.length, how)))) return EXIT.failed
+    using view = new ProgressView(io, io.stderr, { machines })
+    await handle.down(how, view.report)
+    view.report({
+      machine: undefined,
+      state: 'ready',
+      message: purge ? `${handle.name} is gone` : `${handle.name} is stopped`,
+    })
+    return EXIT.done
+  },
+})

@@ -1,0 +1,54 @@
+// `holdfast logs`: what the services of a stack, or of one of its machines, have written.
+
+import { HoldfastError } from '../lib/errors.ts'
+import { closest } from '../lib/closest.ts'
+import { hasColour } from './colour.ts'
+import { command, EXIT } from './command.ts'
+import { logFormatter } from './log-lines.ts'
+import { openHandle, stackOptions } from './stack-choice.ts'
+
+const DEFAULT_LINES = 20
+
+export const logsCommand = command({
+  name: 'logs',
+  summary: 'Show what the services of a stack, or of some of its machines, have written',
+  usage: '[MACHINE...] [--follow] [--lines N] [--file FILE]',
+  positionals: ['[MACHINE...]'],
+  options: {
+    ...stackOptions,
+    file: {
+      value: 'FILE',
+      summary: 'the stack file, or the name of the stack; the one in this directory unless given',
+    },
+    follow: { summary: 'go on with what is written from now on' },
+    lines: { value: 'N', summary: `how many lines of each service to begin with; ${DEFAULT_LINES} unless given` },
+  },
+  async run({ positionals, options }, io) {
+    const { target } = await openHandle({ positionals: options.file === undefined ? [] : [options.file], options }, io)
+    const known = [...(await target.read()).keys()]
+    const unknown = positionals.find((machine) => !known.includes(machine))
+    if (unknown !== undefined) throw noMachine(unknown, known)
+    const machines = positionals.length > 0 ? positionals : known
+    const format = logFormatter(machines, hasColour(io, io.stdout))
+    const signal = io.stopSignal()
+    for await (const line of target.logs(machines, {
+      lines: parseLines(options.lines),
+      follow: options.follow,
+      signal,
+    }))
+      io.stdout.write(format(line))
+    return EXIT.done
+  },
+})
+
+function parseLines(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_LINES
+  if (/^\d{1,9}$/u.test(text)) return Number(text)
+  throw new HoldfastError('Usage', `Cannot show "${text}" lines: not a number; a number is wanted after --lines`)
+}
+
+function noMachine(name: string, known: readonly string[]): HoldfastError {
+  const near = closest(name, known)
+  const wanted = near === undefined ? `known: ${known.join(' ')}` : `did you mean "${near}"?`
+  return new HoldfastError('Usage', `Cannot show the logs of "${name}": no such machine; ${wanted}`)
+}

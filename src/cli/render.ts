@@ -1,0 +1,20 @@
+// `holdfast render`: the machines of a stack as files, for review. Secrets are not among them.
+
+import { writeMachines } from '../targets/render/render.ts'
+import { command, EXIT } from './command.ts'
+import { openStack, stackOptions } from './stack-choice.ts'
+
+export const renderCommand = command({
+  name: 'render',
+  summary: 'Write the files of every machine to a directory, for review; without secrets',
+  usage: 'DIR [FILE]',
+  positionals: ['DIR', '[FILE]'],
+  options: stackOptions,
+  async run({ positionals: [directory, ...file], options }, io) {
+    const operator = await openStack({ positionals: file, options }, io)
+    const machines = await operator.machines()
+    await writeMachines(machines, directory)
+    io.stdout.write(`${machines.length} machines of ${operator.stack.name} written to ${directory}\n`)
+    return EXIT.done
+  },
+})

@@ -1,0 +1,94 @@
+// `holdfast up`: brings a stack up, or to its new shape. The plan is shown and asked for, the progress is shown, and at the end
+// stands what runs. The stack goes on without us: leaving the view at the end stops nothing.
+
+import { HoldfastError } from '../lib/errors.ts'
+import type { Operator } from '../stack/operator.ts'
+import { isEmpty, type Plan } from '../stack/plan.ts'
+import { isProblem } from '../targets/local/checks/finding.ts'
+import { confirm } from './ask.ts'
+import { hasColour } from './colour.ts'
+import { command, EXIT, type Io } from './command.ts'
+import { widthOf } from './live-area.ts'
+import { watchStatus } from './live-status.ts'
+import { formatPlan } from './plan-text.ts'
+import { ProgressView } from './progress-view.ts'
+import { openStack, stackOptions } from './stack-choice.ts'
+import { formatStackStatus } from './stack-status-table.ts'
+
+const DEFAULT_TIMEOUT_SECONDS = 120
+
+export const upCommand = command({
+  name: 'up',
+  summary: 'Bring a stack up, or to its new shape; shows the plan and asks first',
+  usage: '[FILE] [--yes] [--detach] [--timeout SECONDS] [--json]',
+  positionals: ['[FILE]'],
+  options: {
+    ...stackOptions,
+    yes: { summary: 'do not ask' },
+    detach: { summary: 'end when the stack is ready, instead of watching it' },
+    timeout: {
+      value: 'SECONDS',
+      summary: `how long each cluster may take to be ready; ${DEFAULT_TIMEOUT_SECONDS} unless given`,
+    },
+    adopt: { summary: 'take over a stack of that name which was brought up from another file' },
+    json: { summary: 'print how the stack stands at the end as JSON' },
+  },
+  async run(args, io) {
+    const { yes, detach, json, adopt } = args.options
+    const timeoutMs = parseTimeout(args.options.timeout)
+    const operator = await openStack(args, io)
+    const signal = io.stopSignal()
+    await refuseBadHost(operator, io, signal)
+    const plan = await operator.plan()
+    if (!json) io.stdout.write(formatPlan(plan, { colour: hasColour(io, io.stdout), width: widthOf(io.stdout) }))
+    if (!isEmpty(plan) && !yes && !(await confirm(io, `Bring ${operator.stack.name} up like this?`))) return EXIT.failed
+    await bringUp(operator, plan, { io, signal, timeoutMs, adopt })
+    const status = await operator.status(signal)
+    if (json) io.stdout.write(`${JSON.stringify(status, undefined, 2)}\n`)
+    else
+      io.stdout.write(formatStackStatus(status, { colour: hasColour(io, io.stdout), now: Date.now(), examples: true }))
+    if (!detach && !json) await watchStatus(operator, io, signal)
+    return status.isReady ? EXIT.done : EXIT.failed
+  },
+})
+
+interface BringUp {
+  readonly io: Io
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  readonly adopt: boolean
+}
+
+async function bringUp(operator: Operator, plan: Plan, { io, signal, timeoutMs, adopt }: BringUp): Promise<void> {
+  const machines = plan.machines.filter(({ action }) => action !== 'none').map(({ machine }) => machine)
+  using view = new ProgressView(io, io.stderr, { machines, signal })
+  try {
+    await operator.up({ progress: view.report, signal, timeoutMs, adopt })
+    view.report({ machine: undefined, state: 'ready', message: `${operator.stack.name} is ready` })
+  } catch (error) {
+    view.report({ machine: undefined, state: 'failed', message: `${operator.stack.name} is not ready` })
+    throw error
+  }
+}
+
+/** Told before anything is touched. */
+async function refuseBadHost(operator: Operator, io: Io, signal: AbortSignal): Promise<void> {
+  const findings = await operator.checkHost(signal)
+  for (const { state, message } of findings) if (state === 'warning') io.stderr.write(`holdfast: ${message}\n`)
+  const problems = findings.filter(isProblem)
+  if (problems.length === 0) return
+  throw new HoldfastError(
+    'HostNotReady',
+    problems.map(({ message }) => `Cannot bring up "${operator.stack.name}": ${message}`).join('\n'),
+    { hint: '"holdfast doctor" tells more; "holdfast doctor --fix" installs what is missing' },
+  )
+}
+
+function parseTimeout(text: string | undefined): number {
+  const seconds = text === undefined ? DEFAULT_TIMEOUT_SECONDS : Number(text)
+  if (seconds > 0 && seconds <= 86_400) return seconds * 1000
+  throw new HoldfastError(
+    'Usage',
+    `Cannot wait "${text}" seconds: not a number of seconds; 1 to 86400 are wanted after --timeout`,
+  )
+}

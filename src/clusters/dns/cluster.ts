@@ -1,0 +1,111 @@
+// How the name servers of a stack stand, asked of each of them as a client would: over UDP, over TCP, and beside
+// /health. A server that answers does its part; the cluster is ready when all of them also follow their sources and
+// have the same version of the stack's own zone.
+
+import { isIPv6 } from 'node:net'
+import { TYPE } from '../../dns/types.ts'
+import { messageOf } from '../../lib/errors.ts'
+import type { ClusterStatus, MemberStatus } from '../member-status.ts'
+import type { MachineSpec } from '../site.ts'
+import { askRecords, type AskOptions } from './dns-client.ts'
+import type { DnsSpec } from './spec.ts'
+
+const TIMEOUT_MS = 1000
+const HTTP_TIMEOUT_MS = 2000
+
+/** What is read of /status. */
+interface ServerStatus {
+  readonly version: string
+  readonly sources: readonly { readonly name: string; readonly state: string; readonly error?: string }[]
+  readonly zones: readonly { readonly zone: string; readonly state: string; readonly errors?: readonly string[] }[]
+}
+
+interface ServerReport {
+  readonly member: MemberStatus
+  /** SOA of the stack's own zone; undefined when it was not told. */
+  readonly soa: string | undefined
+  readonly isFollowing: boolean
+}
+
+/** `domain`: the stack's own zone. */
+export async function dnsStatus(spec: DnsSpec, domain: string, signal: AbortSignal): Promise<ClusterStatus> {
+  const reports = await Promise.all(spec.servers.map((server) => report(spec, server, domain, signal)))
+  const members = reports.map(({ member }) => member)
+  const ready = members.filter(({ isReady }) => isReady).length
+  const problem =
+    ready < members.length
+      ? `${ready} of ${members.length} servers answer`
+      : reports.some(({ isFollowing }) => !isFollowing)
+        ? 'not all names in etcd are followed'
+        : new Set(reports.map(({ soa }) => soa)).size > 1
+          ? `servers have different versions of ${domain}`
+          : undefined
+  return { members, isReady: problem === undefined, problem }
+}
+
+async function report(
+  { port, healthPort }: DnsSpec,
+  server: MachineSpec,
+  domain: string,
+  signal: AbortSignal,
+): Promise<ServerReport> {
+  const [answers, status] = await Promise.allSettled([
+    ask(server, port, domain, signal),
+    readStatus(server.address, healthPort, signal),
+  ])
+  signal.throwIfAborted()
+  const failure = [answers, status].find((each) => each.status === 'rejected')
+  const told = status.status === 'fulfilled' ? status.value : undefined
+  const away = told?.sources.find(({ state }) => state !== 'following')
+  const problem = failure === undefined ? (sourceProblem(away) ?? zoneProblem(told)) : messageOf(failure.reason)
+  return {
+    member: {
+      machine: server.name,
+      isReady: failure === undefined,
+      role: failure === undefined ? 'server' : undefined,
+      version: told?.version,
+      lagBytes: undefined,
+      problem,
+    },
+    soa: answers.status === 'fulfilled' ? answers.value : undefined,
+    isFollowing: away === undefined,
+  }
+}
+
+/** The SOA of the stack's own zone, when everything that is asked for is answered as it should be. */
+async function ask({ name, address }: MachineSpec, port: number, domain: string, signal: AbortSignal): Promise<string> {
+  const records = (owner: string, type: number, transport: AskOptions['transport']) =>
+    askRecords({ address, port }, owner, type, { transport, timeoutMs: TIMEOUT_MS, signal })
+  const [overUdp, overTcp, addresses] = await Promise.all([
+    records(domain, TYPE.SOA, 'udp'),
+    records(domain, TYPE.SOA, 'tcp'),
+    records(`${name}.${domain}`, isIPv6(address) ? TYPE.AAAA : TYPE.A, 'udp'),
+  ])
+  if (overUdp.length === 0 || overTcp.length === 0) throw new Error(`it does not have the zone ${domain}`)
+  if (addresses.length === 0) throw new Error(`it does not know ${name}.${domain}`)
+  return overUdp[0]
+}
+
+async function readStatus(address: string, port: number, signal: AbortSignal): Promise<ServerStatus> {
+  const url = `http://${isIPv6(address) ? `[${address}]` : address}:${port}/status`
+  const timed = AbortSignal.any([signal, AbortSignal.timeout(HTTP_TIMEOUT_MS)])
+  try {
+    const response = await fetch(url, { signal: timed })
+    const status = (await response.json()) as Partial<ServerStatus>
+    if (status.version === undefined || status.sources === undefined || status.zones === undefined)
+      throw new Error('it is no status of a name server')
+    return { version: status.version, sources: status.sources, zones: status.zones }
+  } catch (thrown) {
+    const { cause } = thrown as Error
+    throw new Error(`no status at ${url}: ${messageOf(cause ?? thrown)}`, { cause: thrown })
+  }
+}
+
+function sourceProblem(source: ServerStatus['sources'][number] | undefined): string | undefined {
+  return source && `${source.name}: ${source.error ?? source.state}`
+}
+
+function zoneProblem(status: ServerStatus | undefined): string | undefined {
+  const zone = status?.zones.find(({ state }) => state !== 'ok')
+  return zone && `zone ${zone.zone}: ${zone.errors?.[0] ?? zone.state}`
+}

@@ -1,0 +1,47 @@
+// Specifications and sites for tests of name servers.
+
+import { join } from 'node:path'
+import { plain } from '../../machine/content.ts'
+import type { Hardware } from '../../machine/hardware.ts'
+import type { MachineSpec, Site } from '../site.ts'
+import type { DnsSpec } from './spec.ts'
+
+const HARDWARE: Hardware = {
+  ...{ vcpus: 2, memoryMib: 8192, volumeId: undefined, dataVolumeId: undefined, networks: [] },
+  ...{ cloudInitVolumePool: undefined, cloudInitVolumeName: undefined, sshAdminUser: 'ubuntu' },
+  ...{ adminUserPassword: undefined, sshAdminPublicKey: undefined, installDependencies: true },
+  ...{ chrony: undefined, logs: undefined },
+}
+
+export function machineSpec(name: string, address: string): MachineSpec {
+  return { name, address, hardware: HARDWARE }
+}
+
+export function dnsSpec(options: Partial<DnsSpec> = {}): DnsSpec {
+  return {
+    servers: [machineSpec('dns-1', '127.103.20.1'), machineSpec('dns-2', '127.103.20.2')],
+    ...{ port: 53, healthPort: 8080, metricsPort: 9153, zones: [], etcd: 'own', keyPrefix: '/coredns/' },
+    ...{ skydns: undefined, zonefilesReloadIntervalMs: 3000, loadBalanceRecords: true, alternateDnsServers: [] },
+    ...options,
+  }
+}
+
+/** Machines have their roots below `directory`. */
+export function dnsSite(directory = '/', program: readonly string[] = ['holdfast']): Site {
+  return {
+    stack: 'lab',
+    domain: 'lab.test',
+    path: (machine, path) => (directory === '/' ? path : join(directory, machine, path)),
+    program,
+    watchdog: 'automatic',
+    keyring: {
+      authority: plain('authority'),
+      secret: () => {
+        throw new Error('no secret is wanted')
+      },
+      certificate: () => {
+        throw new Error('no certificate is wanted')
+      },
+    },
+  }
+}

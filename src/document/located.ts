@@ -1,0 +1,50 @@
+// What a document is to those who look for faults in it: its value, and where each part of that stands. A text has
+// lines and columns; a value that a program made has none, and messages name the path in it anyway.
+
+export type Path = readonly PropertyKey[]
+
+export interface Located {
+  readonly value: unknown
+  /** `14:7`, the place of what the path leads to, or of the nearest thing above it; empty where there is no text. */
+  place(path: Path): string
+  placeOfKey(path: Path, key: string): string
+}
+
+export interface Problem {
+  /** `14:7`, or empty. */
+  readonly place: string
+  readonly message: string
+}
+
+export function withoutText(value: unknown): Located {
+  return { value, place: () => '', placeOfKey: () => '' }
+}
+
+/** `sources[0].etcd` */
+export function formatPath(path: Path): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .replace(/^\./u, '')
+}
+
+/** `names.yaml:14:7` */
+export function formatPlace(file: string, place: string): string {
+  return place === '' ? file : `${file}:${place}`
+}
+
+/** One line for each problem, in the order of the file. What stands behind an anchor is told once, however often it is used. */
+export function formatProblems(file: string, problems: readonly Problem[]): string {
+  const first = new Map<string, string>()
+  for (const { place, message } of problems.toSorted((a, b) => orderOf(a) - orderOf(b))) {
+    const same = place === '' ? message : `${place} ${message.replaceAll(/\b\w+\[\d+\]\.?/gu, '')}`
+    if (!first.has(same)) first.set(same, `Cannot load ${formatPlace(file, place)}: ${message}`)
+  }
+  return [...first.values()].join('\n')
+}
+
+function orderOf({ place }: Problem): number {
+  if (place === '') return 0
+  const [line, column] = place.split(':').map(Number)
+  return line * 1e6 + column
+}

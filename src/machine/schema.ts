@@ -1,0 +1,73 @@
+// What every machine of a stack file takes, whatever its kind. Settings may stand at the machine, at its cluster or at the
+// top of the file: the nearest wins, so none has its default here but in DEFAULTS.
+
+import { isIPv4 } from 'node:net'
+import { z } from 'zod'
+import { flag, list, number, preset, secret, text, written } from '../document/values.ts'
+import { chronySchema, fluentbitSchema, fluentdSchema } from './schema-logs.ts'
+import { maybeEmpty, networkShape } from './schema-networks.ts'
+
+export const MACHINE_DEFAULTS = { vcpus: 2, memory: 8192, ssh_admin_user: 'ubuntu', install_dependencies: true }
+
+/** At a machine, at its cluster, or at the top of the file. */
+export const settingsShape = {
+  vcpus: preset(number(1, 512), MACHINE_DEFAULTS.vcpus).describe('Virtual processors.'),
+  memory: preset(number(128, 16_777_216), MACHINE_DEFAULTS.memory).describe('Memory in MiB.'),
+  cloud_init_volume_pool: text('the name of a pool').optional().describe('Volume pool for the cloud-init volume.'),
+  ssh_admin_user: preset(text('a user name'), MACHINE_DEFAULTS.ssh_admin_user).describe(
+    'Name of the administrator in the image.',
+  ),
+  admin_user_password: secret
+    .optional()
+    .describe('Password of the administrator on the console; over SSH it is not accepted.'),
+  ssh_admin_public_key: text('a public key').optional().describe('Public SSH key of the administrator.'),
+  chrony: chronySchema.optional().describe('Fine-grained time settings.'),
+  fluentd: fluentdSchema.optional().describe('Sends logs elsewhere, with fluentd.'),
+  fluentbit: fluentbitSchema.optional().describe('Sends logs elsewhere, with fluent-bit.'),
+  install_dependencies: preset(flag, MACHINE_DEFAULTS.install_dependencies).describe(
+    'Whether packages are installed at the first boot; `false` for an image that has them.',
+  ),
+}
+
+/** As many as there are addresses for a kind of machine. */
+const MOST_MACHINES = 2500
+
+/** Their number, or each with its settings. */
+export function machines<T extends z.ZodType>(machine: T, what: 'members' | 'servers') {
+  return z.union([number(1, MOST_MACHINES), list(machine, `a list of ${what}`)], {
+    error: `a number of ${what}, or a list of them`,
+  })
+}
+
+/** A DNS label: the name of a host, and of directories. */
+export const hostName = written(
+  (word) => (/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/u.test(word) ? word : undefined),
+  'name',
+  'a host name',
+  'lower-case letters, digits and "-", at most 63 of them, such as etcd-1',
+)
+
+/** Only at a machine. */
+export const machineShape = {
+  name: hostName.describe('Name of the machine and its host name; no two of a stack have the same.'),
+  local_address: written(
+    (word) => (isIPv4(word) && word.startsWith('127.') && word !== '127.0.0.1' ? word : undefined),
+    'address',
+    'a loopback address of its own',
+    'an address such as 127.77.10.1',
+  )
+    .optional()
+    .describe('Its address with `target: local`. Otherwise a free one of `network`, which it then keeps.'),
+  volume_id: maybeEmpty('an id').describe('Id of the volume with the image it boots from.'),
+  data_volume_id: maybeEmpty('an id').describe('Id of a volume of its own for its data.'),
+  ...networkShape,
+  cloud_init_volume_name: maybeEmpty('a name').describe(
+    'Name of the cloud-init volume; `NAME-cloud-init.iso` unless given.',
+  ),
+}
+
+const settingsSchema = z.strictObject(settingsShape)
+const machineSchema = z.strictObject(machineShape)
+
+export type SettingsDocument = z.output<typeof settingsSchema>
+export type MachineDocument = z.output<typeof machineSchema>

@@ -1,0 +1,34 @@
+// A stack to its new shape, cluster by cluster: etcd first, as the others need it; then name servers and PostgreSQL at the same
+// time; then what stands in front of PostgreSQL.
+
+import { applyIndependent } from './dns.ts'
+import { changeEtcd, formEtcd } from './etcd.ts'
+import { applyPostgres } from './postgres.ts'
+import { removeMachine, sortMachines, type Work } from './work.ts'
+
+export interface EtcdHistory {
+  /** It was ready once: members join and leave from then on. */
+  readonly isFormed: boolean
+  readonly onFormed: () => Promise<void>
+}
+
+export async function applyStack(work: Work, etcd: EtcdHistory): Promise<void> {
+  const spec = work.stack.etcd
+  if (spec === undefined) {
+    // Nobody is left to be asked.
+    for (const machine of sortMachines(work, 'etcd').gone) await removeMachine(work, machine)
+  } else if (etcd.isFormed) {
+    await changeEtcd(work, spec)
+  } else {
+    await formEtcd(work)
+    await etcd.onFormed()
+  }
+  await allOrFirstFailure([applyIndependent(work, 'dns'), applyPostgres(work)])
+  await applyIndependent(work, 'haproxy')
+}
+
+/** Unlike Promise.all, nothing goes on behind the caller's back. */
+async function allOrFirstFailure(works: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(works)).find((result) => result.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+}

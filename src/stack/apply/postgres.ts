@@ -1,0 +1,51 @@
+// Bringing a PostgreSQL cluster to its new shape while it goes on taking writes: replicas before the primary, one at a
+// time, and the primary hands over before it is restarted or leaves.
+
+import { primaryOf, removeMember, restartPending, switchover } from '../../clusters/postgres/cluster.ts'
+import type { Machine } from '../../machine/machine.ts'
+import { untilReady } from './wait.ts'
+import { applyMachine, needsRestart, removeMachine, sortMachines, type Work } from './work.ts'
+
+export async function applyPostgres(work: Work): Promise<void> {
+  const { all, created, stopped, changed, gone } = sortMachines(work, 'postgres')
+  const { stack, clients, progress, signal } = work
+  if (stack.postgres === undefined) {
+    for (const machine of gone) await removeMachine(work, machine)
+    return
+  }
+  const patroni = clients.patroni()
+  const isRunning = created.length + stopped.length < all.length
+  for (const machine of changed.filter((each) => !needsRestart(work, each))) await applyMachine(work, machine)
+  await Promise.all([...created, ...stopped].map((machine) => applyMachine(work, machine)))
+  if (isRunning) for (const machine of await replicasFirst()) await restart(machine)
+  await untilReady(work, 'postgres')
+  await restartPending(stack.postgres, patroni, {
+    signal,
+    onStep: (machine, message) => progress({ machine, state: 'working', message }),
+  })
+  for (const machine of gone) {
+    progress({ machine: machine.name, state: 'working', message: 'leaving the cluster' })
+    await removeMember(stack.postgres, patroni, machine, signal)
+    await removeMachine(work, machine)
+  }
+  await untilReady(work, 'postgres')
+
+  async function replicasFirst(): Promise<Machine[]> {
+    const waiting = changed.filter((machine) => needsRestart(work, machine))
+    if (waiting.length === 0) return []
+    const primary = await primaryOf(patroni, signal)
+    return waiting.toSorted((a, b) => Number(a.name === primary) - Number(b.name === primary))
+  }
+
+  async function restart(machine: Machine): Promise<void> {
+    // It may be the one that is broken, and this its repair; all others have to stand.
+    const others = all.filter((each) => !created.includes(each) && each !== machine).map(({ name }) => name)
+    await untilReady(work, 'postgres', { machines: others })
+    if ((await primaryOf(patroni, signal)) === machine.name) {
+      progress({ machine: machine.name, state: 'working', message: 'handing over to another member' })
+      await switchover(patroni, signal)
+    }
+    await applyMachine(work, machine)
+    await untilReady(work, 'postgres', { machines: [machine.name] })
+  }
+}

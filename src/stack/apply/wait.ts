@@ -1,0 +1,75 @@
+// Waiting for real health: a cluster is asked until it says it is ready, and what it still lacks is shown meanwhile.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClusterStatus, MemberStatus } from '../../clusters/member-status.ts'
+import { HoldfastError } from '../../lib/errors.ts'
+import type { MachineKind } from '../../machine/machine.ts'
+import { interrupted, unfinishedSteps, type Work } from './work.ts'
+
+const PAUSE_MS = 150
+
+export interface WaitOptions {
+  /** Only these machines have to be ready, and the cluster to work; by default all of them. */
+  readonly machines?: readonly string[]
+}
+
+/** Resolves when the cluster is ready and the steps of its machines are done. */
+export async function untilReady(work: Work, kind: MachineKind, { machines }: WaitOptions = {}): Promise<void> {
+  const { clients, progress, signal, timeoutMs } = work
+  const deadline = performance.now() + timeoutMs
+  const shown = new Map<string, string>()
+  for (;;) {
+    if (signal.aborted) throw interrupted()
+    const status = await clients.status(kind, signal)
+    const members = status.members.filter(({ machine }) => machines?.includes(machine) ?? true)
+    for (const member of members) tell(member)
+    const steps = await unfinishedSteps(work, kind)
+    const isReady = machines === undefined ? status.isReady : members.every((member) => member.isReady)
+    if (isReady && steps.length === 0) return
+    if (performance.now() > deadline) throw notReady(kind, status, steps, timeoutMs)
+    await sleep(PAUSE_MS)
+  }
+
+  function tell({ machine, isReady, role, problem }: MemberStatus): void {
+    const message = isReady ? (role ?? 'ready') : (problem ?? 'waiting')
+    if (shown.get(machine) === message) return
+    shown.set(machine, message)
+    progress({ machine, state: isReady ? 'ready' : 'working', message })
+  }
+}
+
+/** Repeats a question to a cluster that may still be starting. */
+export async function untilAnswering<T>({ signal, timeoutMs }: Work, question: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    try {
+      return await question()
+    } catch (error) {
+      if (signal.aborted) throw interrupted()
+      if (!(error instanceof HoldfastError && error.retryable) || performance.now() > deadline) throw error
+    }
+    await sleep(PAUSE_MS)
+  }
+}
+
+function notReady(
+  kind: MachineKind,
+  status: ClusterStatus,
+  steps: readonly string[],
+  timeoutMs: number,
+): HoldfastError {
+  const waiting = status.members.filter((member) => !member.isReady)
+  const reasons = [
+    ...(status.problem === undefined ? [] : [status.problem]),
+    ...waiting.map(({ machine, problem }) => `${machine}: ${problem ?? 'not ready'}`),
+    ...steps.map((step) => `waiting for ${step}`),
+  ]
+  return new HoldfastError(
+    'NotReady',
+    `Cannot bring up ${kind}: not ready after ${timeoutMs / 1000} s; ${reasons.join('; ')}`,
+    {
+      hint: `"holdfast logs ${waiting[0]?.machine ?? ''}" shows what it says; "holdfast up" goes on waiting`,
+      retryable: true,
+    },
+  )
+}

@@ -1,0 +1,129 @@
+// What every step of an apply has at hand, and the steps that are the same for every kind of machine.
+
+import type { MemberPlace } from '../../clusters/etcd/settings.ts'
+import { HoldfastError } from '../../lib/errors.ts'
+import type { Machine, MachineKind } from '../../machine/machine.ts'
+import type { ExistingMachine, Target } from '../../targets/target.ts'
+import type { Clients } from '../clients.ts'
+import type { MachinePlan } from '../plan.ts'
+import type { Progress } from '../progress.ts'
+import type { Stack } from '../stack.ts'
+
+export interface Work {
+  readonly stack: Stack
+  readonly target: Target
+  readonly clients: Clients
+  /** As they should be, in start order. */
+  readonly machines: readonly Machine[]
+  /** An etcd machine as it has to be made when the cluster has these members. */
+  readonly renderMember: (name: string, members: readonly MemberPlace[]) => Machine
+  readonly plans: ReadonlyMap<string, MachinePlan>
+  readonly existing: ReadonlyMap<string, ExistingMachine>
+  readonly progress: Progress
+  readonly signal: AbortSignal
+  /** For a cluster to become ready. */
+  readonly timeoutMs: number
+}
+
+/** Machines of a kind: those to make, those to bring up to date, and those to take away. */
+export interface Sorted {
+  readonly all: readonly Machine[]
+  readonly created: readonly Machine[]
+  /** All of its services stand still: it can be brought up to date without taking anything away from anybody. */
+  readonly stopped: readonly Machine[]
+  /** Running, with changes to be made. */
+  readonly changed: readonly Machine[]
+  readonly gone: readonly ExistingMachine[]
+}
+
+export function sortMachines({ machines, plans, existing }: Work, kind: MachineKind): Sorted {
+  const all = machines.filter((machine) => machine.kind === kind)
+  const planOf = ({ name }: Machine) => plans.get(name)
+  const isStopped = (machine: Machine) =>
+    machine.services.every(({ name }) =>
+      planOf(machine)?.details.some(
+        ({ what, name: service, why }) => what === 'service' && service === name && why === NOT_RUNNING,
+      ),
+    )
+  const updated = all.filter((machine) => planOf(machine)?.action === 'update')
+  return {
+    all,
+    created: all.filter((machine) => planOf(machine)?.action === 'create'),
+    stopped: updated.filter(isStopped),
+    changed: updated.filter((machine) => !isStopped(machine)),
+    gone: [...existing.values()].filter(
+      (machine) => machine.kind === kind && plans.get(machine.name)?.action === 'delete',
+    ),
+  }
+}
+
+/** Why a service of a machine is to be started that was started before. */
+export const NOT_RUNNING = 'not running'
+export const STARTED_OTHERWISE = 'started in another way'
+
+/** Whether applying the plan of a machine takes one of its services away for a moment. */
+export function needsRestart({ plans }: Work, { name }: Machine): boolean {
+  return plans.get(name)?.details.some(({ effect }) => effect === 'restart') ?? false
+}
+
+/** Files in place, services running as they should: the same for a new machine and a changed one. */
+export async function applyMachine({ target, plans, existing, progress }: Work, machine: Machine): Promise<void> {
+  const { name } = machine
+  const plan = plans.get(name)
+  progress({ machine: name, state: 'working', message: plan?.action === 'create' ? 'starting' : 'updating' })
+  await target.write(machine)
+  // Starts what does not run, what is started in another way now, and steps whose files have changed.
+  await target.start(machine)
+  const before = existing.get(name)
+  if (plan?.action !== 'update' || before === undefined) return
+  const { restarts, reloads } = laterReaders(machine, plan, before)
+  for (const service of restarts) await target.restart(name, service)
+  for (const service of reloads) await target.reload(name, service)
+}
+
+/** Services that go on running, but have to read their files again. */
+function laterReaders(machine: Machine, { details }: MachinePlan, { pending }: ExistingMachine) {
+  const changed = new Set(details.filter(({ change }) => change !== 'remove').map((detail) => detail.name))
+  const changes = machine.files.filter(({ path }) => changed.has(path)).map(({ onChange }) => onChange)
+  const asked = (how: 'reload' | 'restart') => [
+    ...changes.flatMap((change) => (change !== 'nothing' && how in change ? Object.values(change) : [])),
+    ...[...pending].filter(([, late]) => late === how).map(([service]) => service),
+  ]
+  const handled = new Set([
+    ...machine.services.filter(({ once }) => once).map(({ name }) => name),
+    ...details.filter(({ what, effect }) => what === 'service' && effect === 'start').map(({ name }) => name),
+    ...details.filter(({ what, why }) => what === 'service' && why === STARTED_OTHERWISE).map(({ name }) => name),
+  ])
+  const restarts = new Set(asked('restart')).difference(handled)
+  return { restarts, reloads: new Set(asked('reload')).difference(handled).difference(restarts) }
+}
+
+export async function removeMachine({ target, progress }: Work, { name }: ExistingMachine): Promise<void> {
+  progress({ machine: name, state: 'working', message: 'removing' })
+  await target.remove(name, { keepData: false })
+  progress({ machine: name, state: 'ready', message: 'removed' })
+}
+
+/** Steps that are done once: those of a machine that have not been yet. */
+export async function unfinishedSteps({ target, machines }: Work, kind: MachineKind): Promise<string[]> {
+  const states = await target.observe()
+  return machines
+    .filter((machine) => machine.kind === kind)
+    .flatMap(({ name, services }) =>
+      services
+        .filter(({ once }) => once)
+        .map((step) => ({ step, state: states.get(name)?.services.get(step.name) }))
+        .filter(({ state }) => state?.state !== 'done')
+        .map(
+          ({ step, state }) =>
+            `${step.name} on ${name}${state?.lastError === undefined ? '' : ` (${state.lastError})`}`,
+        ),
+    )
+}
+
+export function interrupted(): HoldfastError {
+  return new HoldfastError(
+    'Interrupted',
+    'Cannot go on: interrupted; what was done so far stays, and "up" goes on from there',
+  )
+}

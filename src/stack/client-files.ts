@@ -1,0 +1,67 @@
+// What a person needs to use a stack, as files: certificates, and `env`, which a shell reads to get the variables of
+// etcdctl and psql. Whoever may read them may do what their users may: zones and records in etcd, everything in PostgreSQL.
+
+import { join } from 'node:path'
+import { etcdAccess } from '../clusters/etcd/access.ts'
+import { POSTGRES_PORT } from '../clusters/postgres/spec.ts'
+import type { EtcdAccess, Site } from '../clusters/site.ts'
+import { type Content, content, plain } from '../machine/content.ts'
+import type { Stack } from './stack.ts'
+
+export interface ClientFile {
+  readonly name: string
+  readonly content: Content
+}
+
+/** The etcd user that people and publishers use. */
+const ETCD_USER = 'zones'
+
+export function clientFiles(stack: Stack, site: Site, directory: string): ClientFile[] {
+  const { etcd, postgres } = stack
+  const at = (name: string) => join(directory, name)
+  const lines: Content[] = [plain(`# Variables for etcdctl and psql: . ${at('env')}\n`)]
+  const files: ClientFile[] = [{ name: 'ca.pem', content: site.keyring.authority }]
+  if (etcd !== undefined) {
+    const access = etcdAccess(etcd, site, ETCD_USER)
+    files.push(
+      { name: 'etcd-ca.pem', content: access.ca },
+      ...keyPair('etcd', access),
+      // For `up` itself.
+      ...keyPair('etcd-root', etcdAccess(etcd, site, 'root')),
+    )
+    lines.push(
+      plain(`export ETCDCTL_API=3 ETCDCTL_CACERT='${at('etcd-ca.pem')}'\n`),
+      plain(`export ETCDCTL_ENDPOINTS=${access.endpoints.map((endpoint) => `https://${endpoint}`).join(',')}\n`),
+      'username' in access.login
+        ? content`export ETCDCTL_USER=${access.login.username}:${access.login.password}\n`
+        : plain(`export ETCDCTL_CERT='${at('etcd.pem')}' ETCDCTL_KEY='${at('etcd.key')}'\n`),
+    )
+  }
+  if (postgres !== undefined) {
+    const primary = `primary.${postgres.patroni.scope}.${stack.domain}`
+    const password = site.keyring.secret('postgres-superuser-password', postgres.superuserPassword)
+    files.push({ name: 'pgpass', content: content`*:*:*:postgres:${password}\n` })
+    lines.push(
+      plain(`export PGUSER=postgres PGDATABASE=postgres PGPORT=${POSTGRES_PORT} PGPASSFILE='${at('pgpass')}'\n`),
+      plain(`export PGSSLMODE=verify-full PGSSLROOTCERT='${at('ca.pem')}'\n`),
+    )
+    const [server] = stack.dns?.servers ?? []
+    // This host's own resolver does not know the stack, so the address comes from one of its name servers.
+    if (server !== undefined)
+      lines.push(plain(`export PGHOST=${primary} PGHOSTADDR=$(${digCommand(stack, primary)} | head -n 1)\n`))
+  }
+  return [...files, { name: 'env', content: lines.flat() }]
+}
+
+export function digCommand({ dns }: Stack, name: string): string {
+  const port = dns === undefined || dns.port === 53 ? '' : ` -p ${dns.port}`
+  return `dig +short${port} @${dns?.servers[0]?.address} ${name}`
+}
+
+function keyPair(name: string, { login }: EtcdAccess): ClientFile[] {
+  if ('username' in login) return []
+  return [
+    { name: `${name}.pem`, content: login.certificate },
+    { name: `${name}.key`, content: login.key },
+  ]
+}

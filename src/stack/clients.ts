@@ -1,0 +1,83 @@
+// How an operator reaches the clusters of a stack: as etcd's root and as Patroni's operator, with what the keyring has.
+
+import { join } from 'node:path'
+import { dnsStatus } from '../clusters/dns/cluster.ts'
+import { etcdAccess } from '../clusters/etcd/access.ts'
+import { etcdStatus } from '../clusters/etcd/status.ts'
+import { clientEndpoint } from '../clusters/etcd/urls.ts'
+import { haproxyStatus } from '../clusters/haproxy/cluster.ts'
+import type { ClusterStatus } from '../clusters/member-status.ts'
+import { type PatroniAccess, patroniAccess } from '../clusters/postgres/access.ts'
+import { postgresStatus } from '../clusters/postgres/status.ts'
+import type { Site } from '../clusters/site.ts'
+import { EtcdClient } from '../etcd/client.ts'
+import type { EtcdOptions } from '../etcd/options.ts'
+import { HoldfastError } from '../lib/errors.ts'
+import type { MachineKind } from '../machine/machine.ts'
+import type { Stack } from './stack.ts'
+
+const NOTHING: ClusterStatus = { members: [], isReady: true, problem: undefined }
+
+export class Clients {
+  readonly #stack: Stack
+  readonly #site: Site
+  readonly #etcdOptions: EtcdOptions | undefined
+  #etcd: EtcdClient | undefined
+
+  /** `directory`: where the files of client-files.ts are. `leaving`: addresses of etcd members that the stack file has no longer. */
+  constructor(stack: Stack, site: Site, directory: string, leaving: readonly string[] = []) {
+    this.#stack = stack
+    this.#site = site
+    this.#etcdOptions = rootOptions(stack, site, directory, leaving)
+  }
+
+  etcd(): EtcdClient {
+    if (this.#etcdOptions === undefined)
+      throw new HoldfastError('StackInvalid', 'Cannot reach etcd: the stack file has none; one is wanted')
+    this.#etcd ??= new EtcdClient(this.#etcdOptions)
+    return this.#etcd
+  }
+
+  patroni(): PatroniAccess {
+    if (this.#stack.postgres === undefined)
+      throw new HoldfastError('StackInvalid', 'Cannot reach Patroni: the stack file has no postgres; one is wanted')
+    return patroniAccess(this.#stack.postgres, this.#site.keyring)
+  }
+
+  async status(kind: MachineKind, signal: AbortSignal): Promise<ClusterStatus> {
+    const { etcd, dns, postgres, domain } = this.#stack
+    switch (kind) {
+      case 'etcd':
+        return etcd === undefined ? NOTHING : etcdStatus(etcd, this.etcd(), signal)
+      case 'dns':
+        return dns === undefined ? NOTHING : dnsStatus(dns, domain, signal)
+      case 'postgres':
+        return postgres === undefined ? NOTHING : postgresStatus(postgres, this.patroni(), signal)
+      case 'haproxy':
+        return postgres?.haproxy === undefined ? NOTHING : haproxyStatus(postgres.haproxy, signal)
+    }
+  }
+
+  close(): void {
+    this.#etcd?.close()
+  }
+}
+
+/** Names of the files that an etcd client of the operator reads, below the directory of client-files.ts. */
+export const ROOT_FILES = { ca: 'etcd-ca.pem', certificate: 'etcd-root.pem', key: 'etcd-root.key' } as const
+
+function rootOptions(
+  { etcd }: Stack,
+  site: Site,
+  directory: string,
+  leaving: readonly string[],
+): EtcdOptions | undefined {
+  if (etcd === undefined) return undefined
+  const { endpoints: staying, login } = etcdAccess(etcd, site, 'root')
+  const endpoints = [...staying, ...leaving.map(clientEndpoint)]
+  const caFile = join(directory, ROOT_FILES.ca)
+  if ('username' in login)
+    return { endpoints, tls: { caFile }, username: login.username, password: login.password.reveal() }
+  const tls = { caFile, certFile: join(directory, ROOT_FILES.certificate), keyFile: join(directory, ROOT_FILES.key) }
+  return { endpoints, tls }
+}

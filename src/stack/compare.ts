@@ -1,0 +1,196 @@
+// One machine as it should be beside the machine as it is: what differs, why, and what that takes. Of files with secrets,
+// only lines that are the same in both, or new ones with their secrets hidden, are ever shown.
+
+import { isDeepStrictEqual } from 'node:util'
+import { diffLines } from '../lib/diff.ts'
+import { type Content, hasSecrets, reveal, show } from '../machine/content.ts'
+import type { Machine, MachineFile, OnChange, Service } from '../machine/machine.ts'
+import type { ExistingFile, ExistingMachine, MachineState } from '../targets/target.ts'
+import { NOT_RUNNING, STARTED_OTHERWISE } from './apply/work.ts'
+import { describePem, isPem } from './describe-pem.ts'
+import type { Detail, DiffLine, Effect, MachinePlan } from './plan.ts'
+
+const HIDDEN_LINE = '(not shown: the file has secrets)'
+
+/** From the weakest to the strongest. */
+const EFFECTS: readonly Effect[] = ['none', 'reload', 'restart', 'start', 'remove']
+
+export interface CompareOptions {
+  /** Owners can only be set, and so only be compared, by root. */
+  readonly withOwners: boolean
+}
+
+export function compareMachine(
+  machine: Machine,
+  existing: ExistingMachine | undefined,
+  state: MachineState | undefined,
+  { withOwners }: CompareOptions,
+): MachinePlan {
+  const { name, kind, address } = machine
+  if (existing === undefined)
+    return { machine: name, kind, address, action: 'create', effect: 'start', details: created(machine) }
+  const details = [
+    ...moved(machine, existing),
+    ...directories(machine, existing, withOwners),
+    ...machine.files.flatMap((file) => compareFile(file, existing.files.get(file.path), machine.services, withOwners)),
+    ...[...existing.files.keys()]
+      .filter((path) => !machine.files.some((file) => file.path === path))
+      .map((path) => detail('file', path, 'remove', 'no longer part of the machine', 'none')),
+    ...services(machine, existing, state),
+  ]
+  const action = details.length === 0 ? 'none' : 'update'
+  return { machine: name, kind, address, action, effect: strongest(details), details }
+}
+
+/** A machine that the stack file has no longer. */
+export function removedMachine({ name, kind, address }: ExistingMachine): MachinePlan {
+  const why = 'no longer in the stack file'
+  return {
+    machine: name,
+    kind,
+    address,
+    action: 'delete',
+    effect: 'remove',
+    details: [detail('member', name, 'remove', why, 'remove')],
+  }
+}
+
+function created({ files, services }: Machine): Detail[] {
+  return [
+    ...files.map((file) => detail('file', file.path, 'add', 'new', 'start', addedLines(file.content))),
+    ...services.map((service) => detail('service', service.name, 'add', 'new', 'start')),
+  ]
+}
+
+function moved({ address }: Machine, existing: ExistingMachine): Detail[] {
+  if (address === existing.address) return []
+  const diff: DiffLine[] = [
+    { sign: '-', text: existing.address },
+    { sign: '+', text: address },
+  ]
+  return [detail('settings', 'address', 'change', 'address changed', 'restart', diff)]
+}
+
+function directories({ directories }: Machine, existing: ExistingMachine, withOwners: boolean): Detail[] {
+  return directories.flatMap(({ path, owner, mode }) => {
+    const now = existing.directories.get(path)
+    if (now === undefined) return [detail('directory', path, 'add', 'missing', 'none')]
+    const why = rightsDiffer(now, { owner, mode }, withOwners)
+    return why === undefined ? [] : [detail('directory', path, 'change', why, 'none')]
+  })
+}
+
+function compareFile(
+  file: MachineFile,
+  now: ExistingFile | undefined,
+  services: readonly Service[],
+  withOwners: boolean,
+): Detail[] {
+  const effect = effectOf(file.onChange, services)
+  const { path, content, isInitial = false } = file
+  if (now === undefined) return [detail('file', path, 'add', 'missing', effect, addedLines(content))]
+  const rights = rightsDiffer(now, file, withOwners)
+  if (isInitial || reveal(content) === now.text)
+    return rights === undefined ? [] : [detail('file', path, 'change', rights, 'none')]
+  if (isPem(now.text)) {
+    const diff = changedPem(now.text, content)
+    return [detail('certificate', path, 'change', 'another one', effect, diff)]
+  }
+  const diff = changedLines(now.text, content)
+  return [detail('file', path, 'change', 'content differs', effect, diff)]
+}
+
+function services(machine: Machine, existing: ExistingMachine, state: MachineState | undefined): Detail[] {
+  const before = new Map(existing.services.map((service) => [service.name, service]))
+  const wanted = machine.services.flatMap((service) => {
+    const old = before.get(service.name)
+    before.delete(service.name)
+    if (old === undefined) return [detail('service', service.name, 'add', 'new', 'start')]
+    if (!isDeepStrictEqual(definition(old), definition(service)))
+      return [detail('service', service.name, 'change', STARTED_OTHERWISE, 'restart', definitionDiff(old, service))]
+    const late = existing.pending.get(service.name)
+    if (late !== undefined) return [detail('service', service.name, 'change', 'has not read its new files yet', late)]
+    const isStopped = (state?.services.get(service.name)?.state ?? 'stopped') === 'stopped'
+    return isStopped ? [detail('service', service.name, 'change', NOT_RUNNING, 'start')] : []
+  })
+  const gone = [...before.keys()].map((name) =>
+    detail('service', name, 'remove', 'no longer part of the machine', 'none'),
+  )
+  return [...wanted, ...gone]
+}
+
+/** Fields that are not there and fields that are undefined mean the same. */
+function definition(service: Service): unknown {
+  return JSON.parse(JSON.stringify(service))
+}
+
+function definitionDiff(old: Service, now: Service): DiffLine[] {
+  return diffLines(JSON.stringify(old, undefined, 2), JSON.stringify(now, undefined, 2))
+}
+
+function rightsDiffer(
+  now: { readonly owner: string; readonly mode: number },
+  wanted: { readonly owner: string; readonly mode: number },
+  withOwners: boolean,
+): string | undefined {
+  if (now.mode !== wanted.mode) return `mode is ${octal(now.mode)}, wanted: ${octal(wanted.mode)}`
+  if (withOwners && now.owner !== wanted.owner) return `owner is ${now.owner}, wanted: ${wanted.owner}`
+  return undefined
+}
+
+function octal(mode: number): string {
+  return mode.toString(8).padStart(4, '0')
+}
+
+function addedLines(content: Content): DiffLine[] {
+  const text = show(content)
+  if (isPem(text)) return [{ sign: '+', text: describePem(text) }]
+  return lines(text).map((line) => ({ sign: '+', text: line }))
+}
+
+function changedPem(before: string, content: Content): DiffLine[] {
+  const after = show(content)
+  return [
+    { sign: '-', text: describePem(before) },
+    { sign: '+', text: isPem(after) ? describePem(after) : after.trimEnd() },
+  ]
+}
+
+/** What was in a file with secrets may be an old secret: only lines that it has in common with the new text are safe. */
+function changedLines(before: string, content: Content): DiffLine[] {
+  if (!hasSecrets(content)) return diffLines(before, reveal(content))
+  const revealed = lines(reveal(content))
+  const shown = lines(show(content))
+  if (shown.length !== revealed.length) return [{ sign: '+', text: HIDDEN_LINE }]
+  const safe = new Map(revealed.map((line, index) => [line, shown[index]]))
+  const masked = lines(before).map((line) => safe.get(line) ?? HIDDEN_LINE)
+  const diff = diffLines(masked.join('\n'), shown.join('\n'))
+  // The same masked lines on both sides: it is the secret that changed.
+  return diff.length > 0 ? diff : [{ sign: '+', text: 'a secret changed' }]
+}
+
+function lines(text: string): string[] {
+  return text.replace(/\n$/u, '').split('\n')
+}
+
+/** A step that is done again disturbs no service. */
+function effectOf(onChange: OnChange, services: readonly Service[]): Effect {
+  if (onChange === 'nothing') return 'none'
+  if ('reload' in onChange) return 'reload'
+  return services.some(({ name, once }) => name === onChange.restart && once) ? 'none' : 'restart'
+}
+
+function strongest(details: readonly Detail[]): Effect {
+  return EFFECTS[Math.max(0, ...details.map(({ effect }) => EFFECTS.indexOf(effect)))]
+}
+
+function detail(
+  what: Detail['what'],
+  name: string,
+  change: Detail['change'],
+  why: string,
+  effect: Effect,
+  diff: readonly DiffLine[] = [],
+): Detail {
+  return { what, name, change, why, effect, diff }
+}

@@ -1,0 +1,56 @@
+// A stack by its directory alone: what can be done with it without its file, which may be gone or broken by now.
+
+import { rm, rmdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { MachineKind } from '../machine/machine.ts'
+import { LocalTarget } from '../targets/local/local-target.ts'
+import type { ExistingMachine } from '../targets/target.ts'
+import { type StackDirectory, stackDirectory } from './directory.ts'
+import { withLock } from './lock.ts'
+import type { Progress } from './progress.ts'
+
+export type DownHow = 'stop' | 'keep-data' | 'purge'
+
+/** Who needs others goes before them. */
+const STOP_ORDER: readonly MachineKind[] = ['haproxy', 'postgres', 'dns', 'etcd']
+
+export class StackHandle {
+  readonly name: string
+  readonly directory: StackDirectory
+  readonly target: LocalTarget
+
+  constructor(state: string, name: string, isRoot: boolean) {
+    this.name = name
+    this.directory = stackDirectory(state, name)
+    this.target = new LocalTarget({ directory: this.directory.path, isRoot })
+  }
+
+  async down(how: DownHow, progress: Progress): Promise<void> {
+    await withLock(this.directory.path, async () => {
+      const machines = [...(await this.target.read()).values()]
+      for (const kind of STOP_ORDER)
+        await Promise.all(
+          machines.filter((machine) => machine.kind === kind).map((machine) => this.#stop(machine, how, progress)),
+        )
+      await this.target.shutdown()
+      if (how === 'purge') await this.#removeDirectory()
+    })
+  }
+
+  async #stop({ name }: ExistingMachine, how: DownHow, progress: Progress): Promise<void> {
+    progress({ machine: name, state: 'working', message: how === 'stop' ? 'stopping' : 'removing' })
+    if (how === 'stop') await this.target.stop(name)
+    else await this.target.remove(name, { keepData: how === 'keep-data' })
+    progress({ machine: name, state: 'ready', message: how === 'stop' ? 'stopped' : 'removed' })
+  }
+
+  /** With the directories above it, as far as they were made for it alone. */
+  async #removeDirectory(): Promise<void> {
+    const { path } = this.directory
+    await rm(path, { recursive: true, force: true })
+    const stacks = dirname(path)
+    await rmdir(stacks)
+      .then(() => rmdir(dirname(stacks)))
+      .catch(() => undefined)
+  }
+}

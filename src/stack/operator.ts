@@ -1,0 +1,243 @@
+// Everything that can be done with a stack by its file: plan, up, status. It knows where the stack lives and what is in its
+// file; how machines are made real is the target's business, in which order the business of apply/.
+
+import { chmod, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { MemberPlace } from '../clusters/etcd/settings.ts'
+import { patroniAccess } from '../clusters/postgres/access.ts'
+import type { Site } from '../clusters/site.ts'
+import { replaceFile } from '../lib/atomic-file.ts'
+import { HoldfastError } from '../lib/errors.ts'
+import { reveal } from '../machine/content.ts'
+import type { Machine } from '../machine/machine.ts'
+import { checkHost } from '../targets/local/checks/check-host.ts'
+import type { Finding } from '../targets/local/checks/finding.ts'
+import { programCommand } from '../targets/local/program.ts'
+import type { ExistingMachine } from '../targets/target.ts'
+import { applyStack } from './apply/apply-stack.ts'
+import { clientFiles } from './client-files.ts'
+import { Clients } from './clients.ts'
+import { compareMachine, removedMachine } from './compare.ts'
+import { stackDirectory } from './directory.ts'
+import { StackHandle } from './handle.ts'
+import { StackKeyring } from './keyring.ts'
+import { writeKept } from './kept.ts'
+import { readAddresses } from './addresses-file.ts'
+import { loadStack, machineAddresses } from './load-stack.ts'
+import { withLock } from './lock.ts'
+import type { Plan } from './plan.ts'
+import type { Progress } from './progress.ts'
+import { readStatus } from './read-status.ts'
+import { examples } from './examples.ts'
+import { readRecord, type StackRecord, writeRecord } from './record.ts'
+import { renderMachines } from './render-machines.ts'
+import type { Stack } from './stack.ts'
+import type { StackStatus } from './status.ts'
+
+export interface OperatorOptions {
+  /** Path of the stack file. */
+  readonly file: string
+  /** Where all stacks are kept. */
+  readonly state: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly isRoot: boolean
+}
+
+export interface UpOptions {
+  readonly progress: Progress
+  readonly signal: AbortSignal
+  /** For each cluster to become ready. */
+  readonly timeoutMs: number
+  /** Take over a stack that was brought up from another file. */
+  readonly adopt: boolean
+}
+
+/** A new authority goes round in steps (trusted by all, then used by all, then the old one gone), each a run of its own. */
+const MOST_ROUNDS = 4
+
+export class Operator extends StackHandle {
+  readonly stack: Stack
+  readonly #isRoot: boolean
+  #keyring: StackKeyring
+  #record: StackRecord | undefined
+
+  static async open({ file, state, env, isRoot }: OperatorOptions): Promise<Operator> {
+    const kept = async (name: string) => readAddresses(stackDirectory(state, name).addresses)
+    const stack = await loadStack({ file, env, kept })
+    const directory = stackDirectory(state, stack.name)
+    const [keyring, record] = await Promise.all([openKeyring(stack, directory.secrets), readRecord(directory.record)])
+    return new Operator(state, stack, keyring, record, isRoot)
+  }
+
+  private constructor(
+    state: string,
+    stack: Stack,
+    keyring: StackKeyring,
+    record: StackRecord | undefined,
+    isRoot: boolean,
+  ) {
+    super(state, stack.name, isRoot)
+    this.stack = stack
+    this.#keyring = keyring
+    this.#record = record
+    this.#isRoot = isRoot
+  }
+
+  /** The machines as they should be. Credentials that are not there yet have placeholders. */
+  async machines(): Promise<readonly Machine[]> {
+    return this.#render(await this.target.read())
+  }
+
+  /** What would change. Nothing is touched. */
+  async plan(): Promise<Plan> {
+    const existing = await this.target.read()
+    return this.#compare(this.#render(existing), existing)
+  }
+
+  async checkHost(signal: AbortSignal): Promise<readonly Finding[]> {
+    return checkHost({ machines: await this.machines(), directory: this.directory.path, isRoot: this.#isRoot, signal })
+  }
+
+  async up(options: UpOptions): Promise<void> {
+    this.#refuseOtherFile(options.adopt)
+    await withLock(this.directory.path, async () => {
+      await this.#prepare()
+      for (let round = 0; round < MOST_ROUNDS; round++) {
+        await this.#keyring.issue(options.signal)
+        await this.#apply(options)
+        if (!(await this.#keyring.settle())) return
+        this.#keyring = await openKeyring(this.stack, this.directory.secrets)
+        await this.plan()
+      }
+    })
+  }
+
+  async status(signal: AbortSignal): Promise<StackStatus> {
+    const { stack, target, directory } = this
+    const machines = await this.machines()
+    const clients = this.#clients(new Map())
+    try {
+      return {
+        stack: stack.name,
+        file: stack.file,
+        directory: directory.path,
+        supervisorPid: target.supervisorPid,
+        ...(await readStatus({ stack, target, clients, machines, expiries: this.#keyring.expiries(), signal })),
+        examples: examples(stack, directory.client),
+      }
+    } finally {
+      clients.close()
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    const { directory, stack } = this
+    await mkdir(directory.path, { recursive: true, mode: 0o711 })
+    // Users of services have to pass through here.
+    await chmod(directory.path, 0o711)
+    await writeKept(directory.addresses, machineAddresses(stack))
+    await this.#remember({ file: stack.file, isEtcdFormed: this.#record?.isEtcdFormed ?? false })
+  }
+
+  async #apply({ progress, signal, timeoutMs }: UpOptions): Promise<void> {
+    const { stack, target } = this
+    const existing = await target.read()
+    const machines = this.#render(existing)
+    const plan = await this.#compare(machines, existing)
+    await this.#writeClientFiles()
+    const clients = this.#clients(existing)
+    const renderMember = (name: string, members: readonly MemberPlace[]) => {
+      const machine = this.#render(existing, members).find((each) => each.name === name)
+      if (machine === undefined) throw new Error(`no machine ${name}`)
+      return machine
+    }
+    const plans = new Map(plan.machines.map((each) => [each.machine, each]))
+    try {
+      await applyStack(
+        { stack, target, clients, machines, renderMember, plans, existing, progress, signal, timeoutMs },
+        {
+          isFormed: this.#record?.isEtcdFormed === true,
+          onFormed: () => this.#remember({ file: stack.file, isEtcdFormed: true }),
+        },
+      )
+    } finally {
+      clients.close()
+    }
+  }
+
+  async #writeClientFiles(): Promise<void> {
+    const { client } = this.directory
+    await mkdir(client, { recursive: true, mode: 0o700 })
+    for (const { name, content } of clientFiles(this.stack, this.#site(), client))
+      await replaceFile(join(client, name), reveal(content), 0o600)
+  }
+
+  async #remember(record: StackRecord): Promise<void> {
+    await writeRecord(this.directory.record, record)
+    this.#record = record
+  }
+
+  #refuseOtherFile(adopt: boolean): void {
+    const { stack } = this
+    const other = this.#record?.file
+    if (other === undefined || other === stack.file || adopt) return
+    throw new HoldfastError(
+      'StackElsewhere',
+      `Cannot bring up "${stack.name}": a stack of that name was brought up from ${other}; give this one another name`,
+      { hint: 'if it is the same stack and its file was moved, "holdfast up --adopt" takes it over' },
+    )
+  }
+
+  async #compare(machines: readonly Machine[], existing: ReadonlyMap<string, ExistingMachine>): Promise<Plan> {
+    const states = await this.target.observe()
+    const gone = [...existing.values()].filter(({ name }) => !machines.some((machine) => machine.name === name))
+    const options = { withOwners: this.#isRoot }
+    return {
+      stack: this.stack.name,
+      file: this.stack.file,
+      machines: [
+        ...machines.map((machine) =>
+          compareMachine(machine, existing.get(machine.name), states.get(machine.name), options),
+        ),
+        ...gone.map(removedMachine),
+      ],
+    }
+  }
+
+  #render(existing: ReadonlyMap<string, ExistingMachine>, members?: readonly MemberPlace[]): Machine[] {
+    const all = [...existing.values()]
+    const formed = this.#record?.isEtcdFormed === true ? all.filter(({ kind }) => kind === 'etcd') : []
+    const dnsFiles = all.filter(({ kind }) => kind === 'dns').map(({ files }) => files)
+    const site = this.#site()
+    // What we need ourselves is made and renewed together with what the machines need.
+    clientFiles(this.stack, site, this.directory.client)
+    if (this.stack.postgres !== undefined) patroniAccess(this.stack.postgres, site.keyring)
+    return renderMachines(this.stack, site, { etcd: members ?? formed, dnsFiles })
+  }
+
+  #clients(existing: ReadonlyMap<string, ExistingMachine>): Clients {
+    const staying = new Set(this.stack.etcd?.members.map(({ address }) => address))
+    const leaving = [...existing.values()].filter(({ kind, address }) => kind === 'etcd' && !staying.has(address))
+    return new Clients(
+      this.stack,
+      this.#site(),
+      this.directory.client,
+      leaving.map(({ address }) => address),
+    )
+  }
+
+  #site(): Site {
+    return {
+      stack: this.stack.name,
+      domain: this.stack.domain,
+      path: (machine, path) => join(this.directory.machines, machine, path),
+      program: programCommand(this.directory.path),
+      watchdog: 'automatic',
+      keyring: this.#keyring,
+    }
+  }
+}
+
+function openKeyring({ name, authority }: Stack, directory: string): Promise<StackKeyring> {
+  return StackKeyring.open(directory, { stack: name, ...(authority !== undefined && { authority }) })
+}

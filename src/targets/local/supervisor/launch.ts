@@ -1,0 +1,61 @@
+// Starts a service: as its user with no more rights than it needs, in its machine's root, with an environment of its own
+// and nothing of ours, its output appended to its log.
+
+import { closeSync, constants, fchmodSync, openSync } from 'node:fs'
+import { type DaemonEnd, startDaemon } from '../../../lib/daemon.ts'
+import type { Service } from '../../../machine/machine.ts'
+import { Accounts } from '../accounts.ts'
+import { HeldDirectories } from '../files/held-directories.ts'
+import { type Layout, logOf, rootOf } from '../layout.ts'
+
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW
+
+export interface Launch {
+  readonly layout: Layout
+  readonly machine: string
+  readonly service: Service
+  readonly isRoot: boolean
+  readonly onEnd: (end: DaemonEnd) => void
+}
+
+/** Its process id; undefined when `onEnd` will tell why there is none. Throws when its files cannot be read. */
+export function launch({ layout, machine, service, isRoot, onEnd }: Launch): number | undefined {
+  const root = rootOf(layout, machine)
+  const env = { PATH, HOME: root, LANG: 'C.UTF-8', ...service.environment, ...readEnvironment(root, service) }
+  const output = openSync(logOf(layout, machine, service.name), APPEND, 0o640)
+  try {
+    fchmodSync(output, 0o640)
+    return startDaemon(isRoot ? asUser(service, new Accounts()) : service.command, { cwd: root, env, output, onEnd })
+  } finally {
+    closeSync(output)
+  }
+}
+
+/** setpriv turns into the service: the process id stays. No file can give it rights that it does not start with. */
+function asUser({ name, user, command, bindsLowPorts = false }: Service, accounts: Accounts): string[] {
+  const { uid, gid } = accounts.find(user, `start "${name}"`)
+  const identity = [`--reuid=${uid}`, `--regid=${gid}`, '--init-groups', '--no-new-privs']
+  const rights = bindsLowPorts ? ['--inh-caps=+net_bind_service', '--ambient-caps=+net_bind_service'] : []
+  return ['setpriv', ...identity, ...rights, '--', ...command]
+}
+
+function readEnvironment(root: string, { environmentFiles = [] }: Service): Record<string, string> {
+  using held = new HeldDirectories(root)
+  return Object.fromEntries(environmentFiles.flatMap((path) => parseEnvironment(readText(held, path))))
+}
+
+function readText(held: HeldDirectories, path: string): string {
+  const file = held.readFile(path)
+  if (file === undefined) throw new Error(`${held.shown(path)}: no such file`)
+  return file.text
+}
+
+/** Lines `NAME=value`, as systemd reads them: the value may stand in quotes, and `#` and `;` begin a comment. */
+export function parseEnvironment(text: string): [name: string, value: string][] {
+  return text
+    .split('\n')
+    .map((line) => /^\s*([A-Za-z_]\w*)=(?:"(.*)"|'(.*)'|(.*?))\s*$/u.exec(line))
+    .filter((match) => match !== null)
+    .map(([, name, inDouble, inSingle, plain]) => [name, inDouble ?? inSingle ?? plain])
+}

@@ -1,0 +1,70 @@
+// Which processes belong to a machine, though nobody may have kept their ids: its services are started with their working directory
+// in the machine's root, and what they start stays there (PostgreSQL goes to its data directory, which is in it, too).
+
+import type { Service } from '../../../machine/machine.ts'
+import { allProcesses, commandOf, type ProcessEntry, userOf, workingDirectoryOf } from './process-table.ts'
+
+export interface Whose {
+  readonly root: string
+  /** Numbers of the users its services run as. */
+  readonly users: ReadonlySet<number>
+}
+
+/** Running processes of a machine, parents before their children. */
+export function processesOf(
+  { root, users }: Whose,
+  processes: readonly ProcessEntry[] = allProcesses(),
+): ProcessEntry[] {
+  const found = new Map(processes.filter((each) => isOfMachine(each, root, users)).map((each) => [each.pid, each]))
+  // What one of them started is of the machine, wherever it went.
+  for (let grew = true; grew; ) {
+    const children = processes.filter(({ pid, parent }) => found.has(parent) && !found.has(pid))
+    for (const child of children) found.set(child.pid, child)
+    grew = children.length > 0
+  }
+  return [...found.values()]
+}
+
+/** Those that were not started by another one of them: telling these to end is telling all. */
+export function topsOf(processes: readonly ProcessEntry[]): ProcessEntry[] {
+  const pids = new Set(processes.map(({ pid }) => pid))
+  return processes.filter(({ parent }) => !pids.has(parent))
+}
+
+/** The process that was started as this service, not one that it has started itself: it leads its session. */
+export function findService(
+  { command }: Pick<Service, 'command'>,
+  processes: readonly ProcessEntry[],
+): ProcessEntry | undefined {
+  return processes.find(({ pid, session }) => pid === session && isStartedBy(command, commandOf(pid)))
+}
+
+/**
+ * A person who looks around in the root, or edits a file there, is none of the machine's: services have no terminal, and are
+ * not run by root.
+ */
+function isOfMachine({ pid, hasTerminal }: ProcessEntry, root: string, users: ReadonlySet<number>): boolean {
+  if (hasTerminal) return false
+  const directory = workingDirectoryOf(pid)
+  const isThere =
+    directory === undefined
+      ? // In a container, even root may be kept from looking; paths on the command line tell most of it.
+        commandOf(pid).some((word) => word.includes(`${root}/`))
+      : directory === root || directory.startsWith(`${root}/`)
+  if (!isThere) return false
+  const user = userOf(pid)
+  return user !== undefined && users.has(user)
+}
+
+/** What runs a script comes before it (`python3 /usr/bin/patroni …`), as does what changes the user. */
+function isStartedBy(command: readonly string[], words: readonly string[]): boolean {
+  const [program, ...args] = command
+  const at = words.length - command.length
+  return (
+    at >= 0 && baseName(words[at]) === baseName(program) && args.every((word, index) => words[at + 1 + index] === word)
+  )
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}

@@ -1,0 +1,180 @@
+// Members of an etcd cluster come and go while somebody writes, and every step that was interrupted is taken up again.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { joinMember, promoteMember, readMembership, removeMember } from '../../src/clusters/etcd/cluster.ts'
+import { etcdStatus } from '../../src/clusters/etcd/status.ts'
+import type { EtcdClient } from '../../src/etcd/client.ts'
+import { HoldfastError } from '../../src/lib/errors.ts'
+import { EtcdMachines, etcdSpec, etcdUser } from '../support/etcd-machines.ts'
+import { until } from '../support/until.ts'
+
+const addresses = [1, 2, 3, 4, 5].map((index) => `127.101.4.${index}`)
+const all = etcdSpec(addresses, { users: [etcdUser('writer', { access: 'readwrite', prefix: '/' })] })
+const [first, second, third, fourth, fifth] = all.members
+const signal = new AbortController().signal
+const names = (members: readonly { readonly name: string }[]) => members.map(({ name }) => name)
+
+/** Writes one key after the other; what is not acknowledged for certain is written again. */
+class Writer {
+  readonly acknowledged: string[] = []
+  readonly errors: unknown[] = []
+  readonly #client: EtcdClient
+  readonly #running: Promise<void>
+  #isStopping = false
+
+  constructor(client: EtcdClient) {
+    this.#client = client
+    this.#running = this.#run()
+  }
+
+  /** Goes on writing from here. */
+  async goesOn(): Promise<void> {
+    const before = this.acknowledged.length
+    await until('further writes', () => this.acknowledged.length > before + 5)
+  }
+
+  stop(): Promise<void> {
+    this.#isStopping = true
+    return this.#running
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopping) {
+      const key = `/written/${this.acknowledged.length}`
+      try {
+        await this.#client.put(Buffer.from(key), Buffer.from('x'))
+        this.acknowledged.push(key)
+      } catch (error) {
+        if (!(error instanceof HoldfastError && error.retryable)) this.errors.push(error)
+      }
+      await sleep(10)
+    }
+  }
+}
+
+describe('while somebody writes', () => {
+  const cluster = new EtcdMachines({ ...all, members: [first, second, third] })
+  let root: EtcdClient
+  let writer: Writer
+
+  beforeAll(async () => {
+    await cluster.form()
+    root = cluster.client('root', { endpoints: addresses })
+    writer = new Writer(cluster.client('writer', { endpoints: addresses }))
+  })
+  afterAll(async () => {
+    await writer.stop()
+    await cluster.end()
+  })
+
+  test('nothing is to be done for a cluster as it should be', async () => {
+    expect(await readMembership(cluster.spec, root, signal)).toMatchObject({
+      running: [{ name: 'etcd-1', address: '127.101.4.1' }, { name: 'etcd-2' }, { name: 'etcd-3' }].map(expect.objectContaining),
+      joining: [],
+      leaving: [],
+    })
+  })
+
+  test('a member that was added and never started is started by doing it again', async () => {
+    cluster.spec = { ...all, members: [first, second, third, fourth] }
+    await joinMember(root, fourth, signal)
+    // Here the first attempt was interrupted.
+    const membership = await readMembership(cluster.spec, root, signal)
+    expect(names(membership.running).toSorted()).toEqual(['etcd-1', 'etcd-2', 'etcd-3'])
+    expect(names(membership.joining)).toEqual(['etcd-4'])
+    await joinMember(root, fourth, signal)
+    expect(await root.memberList()).toHaveLength(4)
+    cluster.write(['etcd-4'], membership.running)
+    cluster.start('etcd-4')
+    await writer.goesOn()
+  })
+
+  test('a learner is no member with a vote yet, and becomes one by doing it again', async () => {
+    const status = await until('learner', async () => {
+      const seen = await etcdStatus(cluster.spec, root, signal)
+      return seen.members[3].role === 'learner' && seen
+    })
+    expect(status).toMatchObject({ isReady: false, problem: '3 of 4 members' })
+    expect(status.members[3].problem).toBe('not promoted yet')
+    // Here the second attempt was interrupted.
+    const { running, joining } = await readMembership(cluster.spec, root, signal)
+    expect(names(joining)).toEqual(['etcd-4'])
+    expect(names(running)).toContain('etcd-4')
+    await joinMember(root, fourth, signal)
+    const waited: string[] = []
+    await promoteMember(root, fourth, signal, (message) => waited.push(message))
+    expect(waited[0]).toBe('catching up with the leader')
+    await promoteMember(root, fourth, signal, () => {})
+    expect((await readMembership(cluster.spec, root, signal)).joining).toEqual([])
+    await until('ready', async () => (await etcdStatus(cluster.spec, root, signal)).isReady)
+    await writer.goesOn()
+  })
+
+  test('the leader leaves after it has handed over, and its place is taken by another', async () => {
+    const { members } = await etcdStatus(cluster.spec, root, signal)
+    const leader = cluster.spec.members[members.findIndex(({ role }) => role === 'leader')]
+    const rest = cluster.spec.members.filter((member) => member !== leader)
+    const [{ raftTerm }] = [await root.status()]
+    cluster.spec = { ...cluster.spec, members: rest }
+    expect(names((await readMembership(cluster.spec, root, signal)).leaving)).toEqual([leader.name])
+    await removeMember(root, leader, signal)
+    await removeMember(root, leader, signal)
+    expect((await root.memberList()).map(({ name }) => name).toSorted()).toEqual(names(rest).toSorted())
+    await until('end of the process', () => !cluster.at(leader.name).isRunning('etcd'))
+    await writer.goesOn()
+    const status = await until('ready', async () => {
+      const seen = await etcdStatus(cluster.spec, root, signal)
+      return seen.isReady && seen
+    })
+    expect(status.members.some(({ role }) => role === 'leader')).toBe(true)
+    // One election: the one that was asked for.
+    expect((await root.status()).raftTerm).toBe(raftTerm + 1n)
+  })
+
+  test('a place that was kept for a member and given up goes to the next one', async () => {
+    await joinMember(root, { name: 'given-up', address: '127.101.4.9' }, signal)
+    cluster.spec = { ...cluster.spec, members: [...cluster.spec.members, fifth] }
+    expect((await readMembership(cluster.spec, root, signal)).leaving).toEqual([{ name: '', address: '127.101.4.9' }])
+    await joinMember(root, fifth, signal)
+    const { running, leaving } = await readMembership(cluster.spec, root, signal)
+    expect(leaving).toEqual([])
+    cluster.write(['etcd-5'], running)
+    cluster.start('etcd-5')
+    await promoteMember(root, fifth, signal, () => {})
+    await until('ready', async () => (await etcdStatus(cluster.spec, root, signal)).isReady)
+    await writer.goesOn()
+  })
+
+  test('nobody leaves when the others would not have quorum', async () => {
+    const [one, two, ...others] = cluster.spec.members
+    for (const { name } of others) await cluster.at(name).end('etcd')
+    await expect(removeMember(root, one, signal)).rejects.toMatchObject({
+      code: 'EtcdQuorum',
+      message: `Cannot remove etcd member "${one.name}": 1 of the 3 others are healthy; at least 2 must be, for the cluster to go on`,
+    })
+    expect(await root.memberList()).toHaveLength(4)
+    for (const { name } of others) cluster.start(name)
+    await until('ready', async () => (await etcdStatus(cluster.spec, root, signal)).isReady)
+    expect(two.name).toBeDefined()
+  })
+
+  test('no write that was acknowledged is lost, and none was refused', async () => {
+    await writer.stop()
+    expect(writer.errors).toEqual([])
+    const { count } = await root.range({ key: Buffer.from('/written/'), rangeEnd: Buffer.from('/written0') })
+    expect(count).toBe(BigInt(writer.acknowledged.length))
+  })
+})
+
+test('a member that the cluster does not have is not promoted', async () => {
+  const cluster = new EtcdMachines(etcdSpec(['127.101.5.1']))
+  try {
+    await cluster.form()
+    const root = cluster.client('root')
+    await expect(promoteMember(root, fifth, signal, () => {})).rejects.toMatchObject({ code: 'EtcdMember' })
+    await expect(removeMember(root, cluster.spec.members[0], signal)).rejects.toThrow('it is the only one')
+  } finally {
+    await cluster.end()
+  }
+})

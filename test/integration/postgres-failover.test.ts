@@ -1,0 +1,127 @@
+// Three PostgreSQL servers under Patroni and a proxy, whose primary is handed over, loses its Patroni, and is lost
+// altogether under a client that writes: what was acknowledged is there, and the proxy leads to whoever leads.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { haproxyStatus } from '../../src/clusters/haproxy/cluster.ts'
+import { removeMember, switchover } from '../../src/clusters/postgres/cluster.ts'
+import { isRunning, PostgresLab, patiently, postmasterPid, READY_MS } from '../support/postgres-lab.ts'
+import { machineSpec, QUICK_PATRONI } from '../support/postgres-spec.ts'
+import { until } from '../support/until.ts'
+
+const { signal } = new AbortController()
+const PROXY = '127.102.41.1'
+const haproxy = { servers: [machineSpec('proxy-1', PROXY)], readWritePort: 5000, readOnlyPort: 5001 }
+let lab: PostgresLab
+
+beforeAll(async () => {
+  lab = await PostgresLab.create('127.102.31', { haproxy, patroni: QUICK_PATRONI })
+  await lab.start()
+  await proxyReady()
+}, READY_MS)
+
+afterAll(() => lab.stop())
+
+const proxyReady = () => patiently('ready proxy', async () => (await haproxyStatus(haproxy, signal)).isReady)
+
+/** The address of the member that the proxy leads to. */
+const behind = (PGPORT: string) => lab.psql(PROXY, 'select host(inet_server_addr())', { PGPORT })
+
+/** Through the proxy; resolves when the server has acknowledged it. */
+const write = (value: number) => lab.psql(PROXY, `insert into written values (${value})`, { PGPORT: '5000' })
+
+test('the proxy leads writers to the primary and readers to a replica, and TLS goes through', async () => {
+  const { address } = await lab.primary()
+  expect(await behind('5000')).toBe(address)
+  const replicas = lab.spec.members.map((member) => member.address).filter((each) => each !== address)
+  expect(replicas).toContain(await behind('5001'))
+})
+
+test(
+  'a switchover makes another member the primary, and the proxy follows',
+  async () => {
+    const before = await lab.primary()
+    await switchover(lab.access, signal)
+    const after = await lab.primary()
+    expect(after.name).not.toBe(before.name)
+    await patiently('proxy follows', async () => (await behind('5000').catch(() => '')) === after.address)
+    await lab.ready()
+  },
+  READY_MS,
+)
+
+test(
+  'PostgreSQL outlives its Patroni, and the next Patroni takes it over',
+  async () => {
+    const { name, address } = await lab.primary()
+    const machine = lab.machine(name)
+    const server = postmasterPid(machine)
+    await machine.end('patroni', 'SIGKILL')
+    expect(await lab.psql(address, 'select 1')).toBe('1')
+    machine.start('patroni')
+    await lab.ready()
+    expect(postmasterPid(machine)).toBe(server)
+    expect((await lab.primary()).name).toBe(name)
+  },
+  READY_MS,
+)
+
+test(
+  'when the primary is lost, a standby takes over with all that was acknowledged, and the lost one comes back',
+  async () => {
+    const lost = await lab.primary()
+    await lab.psql(lost.address, 'create table written (value int)')
+    const acknowledged: number[] = []
+    let isWriting = true
+    const writer = (async () => {
+      for (let value = 0; isWriting; value++) {
+        await write(value).then(
+          () => acknowledged.push(value),
+          () => undefined,
+        )
+      }
+    })()
+    await until('some writes', () => acknowledged.length > 10)
+    await lab.lose(lost.name)
+    const before = acknowledged.length
+    const next = await until(
+      'another primary',
+      async () => {
+        const found = await lab.primary()
+        return found.name !== lost.name && found
+      },
+      READY_MS,
+    )
+    await until('writes go on', () => acknowledged.length > before + 10, READY_MS)
+    isWriting = false
+    await writer
+    expect(await behind('5000')).toBe(next.address)
+    const kept = new Set((await lab.psql(next.address, 'select value from written')).split('\n').map(Number))
+    expect(acknowledged.filter((value) => !kept.has(value))).toEqual([])
+
+    lab.machine(lost.name).start('patroni')
+    await lab.ready()
+  },
+  READY_MS,
+)
+
+test(
+  'a member that is to leave hands over first',
+  async () => {
+    const leaving = await lab.primary()
+    const left = { ...lab.spec, members: lab.spec.members.filter(({ name }) => name !== leaving.name) }
+    await removeMember(left, lab.access, leaving, signal)
+    expect((await lab.primary()).name).not.toBe(leaving.name)
+    await lab.machine(leaving.name).end('patroni', 'SIGTERM')
+    expect(postmasterPid(lab.machine(leaving.name))).toBeUndefined()
+    await until(
+      'writes go on',
+      () =>
+        write(-1).then(
+          () => true,
+          () => false,
+        ),
+      READY_MS,
+    )
+  },
+  READY_MS,
+)

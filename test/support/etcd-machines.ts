@@ -1,0 +1,174 @@
+// An etcd cluster made of the machines that the product renders, on loopback addresses of its own, in a temporary
+// directory: what a target would do, step by step, as a test wants it.
+
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { etcdAccess } from '../../src/clusters/etcd/access.ts'
+import { etcdMachines } from '../../src/clusters/etcd/machines.ts'
+import type { MemberPlace } from '../../src/clusters/etcd/settings.ts'
+import type { EtcdSpec, EtcdUser } from '../../src/clusters/etcd/spec.ts'
+import type { EtcdAccess, Site } from '../../src/clusters/site.ts'
+import { EtcdClient } from '../../src/etcd/client.ts'
+import type { EtcdOptions } from '../../src/etcd/options.ts'
+import { type Content, reveal } from '../../src/machine/content.ts'
+import type { Hardware } from '../../src/machine/hardware.ts'
+import { OpensslKeyring } from './openssl-keyring.ts'
+import { pathIn, RunMachine } from './run-machine.ts'
+
+export const HARDWARE: Hardware = {
+  vcpus: 2,
+  memoryMib: 8192,
+  volumeId: undefined,
+  dataVolumeId: undefined,
+  networks: [],
+  cloudInitVolumePool: undefined,
+  cloudInitVolumeName: undefined,
+  sshAdminUser: 'ubuntu',
+  adminUserPassword: undefined,
+  sshAdminPublicKey: undefined,
+  installDependencies: true,
+  chrony: undefined,
+  logs: undefined,
+}
+
+export function etcdSpec(addresses: readonly string[], changes: Partial<EtcdSpec> = {}): EtcdSpec {
+  return {
+    members: addresses.map((address, index) => ({
+      name: `etcd-${index + 1}`,
+      address,
+      hardware: HARDWARE,
+      tls: undefined,
+    })),
+    autoCompactionMode: 'revision',
+    autoCompactionRetention: '1000',
+    spaceQuotaBytes: 8 * 2 ** 30,
+    grpcGatewayEnabled: false,
+    clientCertAuth: true,
+    bootstrapMember: 'etcd-1',
+    rootPassword: undefined,
+    initialToken: 'etcd-cluster',
+    users: [],
+    ...changes,
+  }
+}
+
+export function etcdUser(name: string, ...permissions: EtcdUser['permissions']): EtcdUser {
+  return { name, permissions, password: undefined }
+}
+
+export class EtcdMachines {
+  readonly directory: string
+  readonly keyring: OpensslKeyring
+  readonly site: Site
+  readonly machines = new Map<string, RunMachine>()
+  readonly #clients: EtcdClient[] = []
+  #files = 0
+  spec: EtcdSpec
+
+  constructor(spec: EtcdSpec) {
+    this.spec = spec
+    this.directory = mkdtempSync(join(tmpdir(), 'holdfast-etcd-machines-'))
+    // The users of the services have to get through.
+    chmodSync(this.directory, 0o711)
+    const secrets = join(this.directory, 'secrets')
+    mkdirSync(secrets, { mode: 0o700 })
+    this.keyring = new OpensslKeyring(secrets)
+    this.site = {
+      stack: 'lab',
+      domain: 'lab.test',
+      path: pathIn(this.directory),
+      program: ['holdfast'],
+      watchdog: 'automatic',
+      keyring: this.keyring,
+    }
+  }
+
+  /** Renders all machines; those of these names are written. */
+  write(names: readonly string[], running: readonly MemberPlace[]): void {
+    for (const machine of etcdMachines(this.spec, this.site, running)) {
+      if (!names.includes(machine.name)) continue
+      const existing = this.machines.get(machine.name) ?? new RunMachine(this.directory, machine)
+      this.machines.set(machine.name, existing)
+      existing.write(machine)
+    }
+  }
+
+  /** All members of a new cluster, and users and roles. */
+  async form(): Promise<void> {
+    const names = this.spec.members.map(({ name }) => name)
+    this.write(names, [])
+    for (const name of names) this.start(name)
+    await this.setUp()
+  }
+
+  start(name: string): void {
+    // Checking a password is made to take long, and tests check many.
+    this.at(name).start('etcd', { ETCD_BCRYPT_COST: '4' })
+  }
+
+  /** The step of the bootstrap member. */
+  setUp(): Promise<string> {
+    return this.at(this.spec.bootstrapMember).run('etcd-auth')
+  }
+
+  /** As when a changed stack file is applied to the bootstrap member. */
+  change(changes: Partial<EtcdSpec>): Promise<string> {
+    this.spec = { ...this.spec, ...changes }
+    this.write([this.spec.bootstrapMember], this.spec.members)
+    return this.setUp()
+  }
+
+  at(name: string): RunMachine {
+    const found = this.machines.get(name)
+    if (found === undefined) throw new Error(`no machine ${name}`)
+    return found
+  }
+
+  client(user: string, options: Partial<EtcdOptions> = {}): EtcdClient {
+    return this.open({ ...this.options(etcdAccess(this.spec, this.site, user)), ...options })
+  }
+
+  /** Closed at the end. */
+  open(options: EtcdOptions): EtcdClient {
+    const client = new EtcdClient(options)
+    this.#clients.push(client)
+    return client
+  }
+
+  options({ endpoints, ca, login }: EtcdAccess): EtcdOptions {
+    const caFile = this.file(ca)
+    if ('username' in login)
+      return { endpoints, tls: { caFile }, username: login.username, password: login.password.reveal() }
+    return { endpoints, tls: { caFile, certFile: this.file(login.certificate), keyFile: this.file(login.key) } }
+  }
+
+  /** A file with that content. */
+  file(content: Content): string {
+    const path = join(this.directory, 'secrets', `file-${this.#files++}`)
+    writeFileSync(path, reveal(content), { mode: 0o600 })
+    return path
+  }
+
+  /** etcdctl as root, on the bootstrap member. */
+  async etcdctl(...args: readonly string[]): Promise<string> {
+    const { endpoints, tls, username, password } = this.options(etcdAccess(this.spec, this.site, 'root'))
+    const env = {
+      PATH: '/usr/bin:/bin',
+      ETCDCTL_API: '3',
+      ETCDCTL_ENDPOINTS: endpoints.map((endpoint) => `https://${endpoint}`).join(','),
+      ETCDCTL_CACERT: tls?.caFile,
+      ...(username !== undefined && { ETCDCTL_USER: username, ETCDCTL_PASSWORD: password }),
+      ...(tls?.certFile !== undefined && { ETCDCTL_CERT: tls.certFile, ETCDCTL_KEY: tls.keyFile }),
+    }
+    return (await promisify(execFile)('etcdctl', args, { env })).stdout
+  }
+
+  async end(): Promise<void> {
+    for (const client of this.#clients) client.close()
+    await Promise.all([...this.machines.values()].map((machine) => machine.endAll()))
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+}
