@@ -40,7 +40,8 @@ async function holdfast(...argv: string[]): Promise<{ code: number; stdout: stri
     stopSignal: () => new AbortController().signal,
     onHangup() {},
   }
-  const code = await run(argv, io, commands)
+  const entries = commands?.map((each) => ({ name: each.name, load: async () => each }))
+  const code = await run(argv, io, entries)
   return { code, ...streams }
 }
 

@@ -3,46 +3,35 @@
 import { closest } from '../lib/closest.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { type Command, EXIT, type Io } from './command.ts'
-import { dnsCommand } from './dns.ts'
-import { downCommand } from './down.ts'
-import { logsCommand } from './logs.ts'
-import { planCommand } from './plan.ts'
-import { publishZonefilesCommand } from './publish-zonefiles.ts'
-import { recordLsCommand } from './record-ls.ts'
-import { recordRmCommand } from './record-rm.ts'
-import { recordSetCommand } from './record-set.ts'
-import { renderCommand } from './render.ts'
-import { statusCommand } from './status.ts'
-import { superviseCommand } from './supervise.ts'
 import { printable } from './table.ts'
-import { upCommand } from './up.ts'
 import { version } from './version.ts'
-import { zoneCheckCommand } from './zone-check.ts'
-import { zoneDiffCommand } from './zone-diff.ts'
-import { zoneGetCommand } from './zone-get.ts'
-import { zoneLsCommand } from './zone-ls.ts'
-import { zonePutCommand } from './zone-put.ts'
-import { zoneRmCommand } from './zone-rm.ts'
 
-const COMMANDS: readonly Command[] = [
-  upCommand,
-  planCommand,
-  statusCommand,
-  logsCommand,
-  downCommand,
-  renderCommand,
-  dnsCommand,
-  publishZonefilesCommand,
-  zoneLsCommand,
-  zoneGetCommand,
-  zonePutCommand,
-  zoneCheckCommand,
-  zoneDiffCommand,
-  zoneRmCommand,
-  recordLsCommand,
-  recordSetCommand,
-  recordRmCommand,
-  superviseCommand,
+/** A command is loaded when it is run: most need only a part of the program. */
+export interface CommandEntry {
+  readonly name: string
+  readonly load: () => Promise<Command>
+}
+
+const COMMANDS: readonly CommandEntry[] = [
+  { name: 'up', load: async () => (await import('./up.ts')).upCommand },
+  { name: 'plan', load: async () => (await import('./plan.ts')).planCommand },
+  { name: 'status', load: async () => (await import('./status.ts')).statusCommand },
+  { name: 'logs', load: async () => (await import('./logs.ts')).logsCommand },
+  { name: 'down', load: async () => (await import('./down.ts')).downCommand },
+  { name: 'doctor', load: async () => (await import('./doctor.ts')).doctorCommand },
+  { name: 'render', load: async () => (await import('./render.ts')).renderCommand },
+  { name: 'dns', load: async () => (await import('./dns.ts')).dnsCommand },
+  { name: 'publish zonefiles', load: async () => (await import('./publish-zonefiles.ts')).publishZonefilesCommand },
+  { name: 'zone ls', load: async () => (await import('./zone-ls.ts')).zoneLsCommand },
+  { name: 'zone get', load: async () => (await import('./zone-get.ts')).zoneGetCommand },
+  { name: 'zone put', load: async () => (await import('./zone-put.ts')).zonePutCommand },
+  { name: 'zone check', load: async () => (await import('./zone-check.ts')).zoneCheckCommand },
+  { name: 'zone diff', load: async () => (await import('./zone-diff.ts')).zoneDiffCommand },
+  { name: 'zone rm', load: async () => (await import('./zone-rm.ts')).zoneRmCommand },
+  { name: 'record ls', load: async () => (await import('./record-ls.ts')).recordLsCommand },
+  { name: 'record set', load: async () => (await import('./record-set.ts')).recordSetCommand },
+  { name: 'record rm', load: async () => (await import('./record-rm.ts')).recordRmCommand },
+  { name: 'supervise', load: async () => (await import('./supervise.ts')).superviseCommand },
 ]
 
 /** Codes of errors in a file the user wrote; every other code means the work itself failed. */
@@ -54,7 +43,11 @@ const INVALID_INPUT: ReadonlySet<string> = new Set([
 ])
 
 /** Runs one command line and resolves to the exit code. Rejects only on a defect of the program. */
-export async function run(argv: readonly string[], io: Io, commands: readonly Command[] = COMMANDS): Promise<number> {
+export async function run(
+  argv: readonly string[],
+  io: Io,
+  commands: readonly CommandEntry[] = COMMANDS,
+): Promise<number> {
   try {
     return await dispatch(argv, io, commands)
   } catch (error) {
@@ -66,10 +59,10 @@ export async function run(argv: readonly string[], io: Io, commands: readonly Co
   }
 }
 
-async function dispatch(argv: readonly string[], io: Io, commands: readonly Command[]): Promise<number> {
+async function dispatch(argv: readonly string[], io: Io, commands: readonly CommandEntry[]): Promise<number> {
   const [first] = argv
   if (first === undefined) {
-    io.stderr.write(overview(commands))
+    io.stderr.write(await overview(commands))
     return EXIT.usage
   }
   if (/^(--?version|version)$/u.test(first)) {
@@ -80,19 +73,20 @@ async function dispatch(argv: readonly string[], io: Io, commands: readonly Comm
     const topic = argv.slice(1).filter((word) => !isHelp(word))
     const members = commands.filter(({ name }) => topic.length === 1 && name.startsWith(`${topic[0]} `))
     if (members.length > 0) {
-      io.stdout.write(overview(members))
+      io.stdout.write(await overview(members))
       return EXIT.done
     }
-    const match = topic.length === 0 ? undefined : findCommand(topic, commands).command
-    io.stdout.write(match === undefined ? overview(commands) : helpOf(match))
+    const match = topic.length === 0 ? undefined : findCommand(topic, commands).entry
+    io.stdout.write(match === undefined ? await overview(commands) : helpOf(await match.load()))
     return EXIT.done
   }
   const family = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (family.length > 0 && argv.length > 1 && isHelp(argv[1])) {
-    io.stdout.write(overview(family))
+    io.stdout.write(await overview(family))
     return EXIT.done
   }
-  const { command, rest } = findCommand(argv, commands)
+  const { entry, rest } = findCommand(argv, commands)
+  const command = await entry.load()
   const end = rest.indexOf('--')
   if (rest.slice(0, end === -1 ? rest.length : end).some(isHelp)) {
     io.stdout.write(helpOf(command))
@@ -103,11 +97,11 @@ async function dispatch(argv: readonly string[], io: Io, commands: readonly Comm
 
 function findCommand(
   argv: readonly string[],
-  commands: readonly Command[],
-): { command: Command; rest: readonly string[] } {
-  for (const command of commands) {
-    const words = command.name.split(' ')
-    if (words.every((word, index) => argv[index] === word)) return { command, rest: argv.slice(words.length) }
+  commands: readonly CommandEntry[],
+): { entry: CommandEntry; rest: readonly string[] } {
+  for (const entry of commands) {
+    const words = entry.name.split(' ')
+    if (words.every((word, index) => argv[index] === word)) return { entry, rest: argv.slice(words.length) }
   }
   // `zone chekc` is compared as a whole with the commands of its first word, anything else by its first word.
   const [first] = argv
@@ -126,7 +120,8 @@ function isHelp(word: string): boolean {
   return word === '--help' || word === '-help' || word === '-h'
 }
 
-function overview(commands: readonly Command[]): string {
+async function overview(entries: readonly CommandEntry[]): Promise<string> {
+  const commands = await Promise.all(entries.map((entry) => entry.load()))
   const rows = commands.map((command) => [command.name, command.summary] as const)
   return [
     'Usage: holdfast COMMAND [OPTIONS]',

@@ -41,6 +41,11 @@ export async function openHandle({ positionals: [chosen], options }: StackChoice
   return openStack({ positionals: [file], options }, io)
 }
 
+/** Whether there is a stack to speak of: one was named, or there is a file here, or some are known. */
+export function hasStack(chosen: string | undefined, state: string | undefined, io: Io): boolean {
+  return chosen !== undefined || findStackFile('.') !== undefined || knownStacks(stateOf(state, io)).length > 0
+}
+
 export function stateOf(given: string | undefined, io: Io): string {
   const state = given ?? defaultStateDirectory(io.env, isRoot())
   if (state !== undefined) return resolve(state)

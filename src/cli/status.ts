@@ -1,10 +1,16 @@
-// `holdfast status`: asks a running server how its sources stand and what it serves.
+// `holdfast status`: how a stack stands; or, asked for one of its name servers or any other, how the sources of that
+// server stand and what it serves.
 
 import { HoldfastError, messageOf } from '../lib/errors.ts'
 import type { HttpAddress } from '../server/config.ts'
+import { hasColour } from './colour.ts'
 import { command, EXIT, type Io } from './command.ts'
 import { configOf } from './dns-config.ts'
+import { widthOf } from './live-area.ts'
+import { watchStatus } from './live-status.ts'
 import type { ServerStatus } from './server-status.ts'
+import { hasStack, openStack, type StackChoice, stackOptions } from './stack-choice.ts'
+import { formatStackStatus } from './stack-status-table.ts'
 import { formatStatus, isWell } from './status-table.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:8080'
@@ -12,21 +18,50 @@ const TIMEOUT_MS = 5000
 
 export const statusCommand = command({
   name: 'status',
-  summary: 'Show how the sources of a running name server stand, and what is wrong with its zones',
-  usage: '[--url URL | --config names.yaml | -conf Corefile] [--json]',
+  summary: 'Show how a stack stands, machine by machine; or a running name server',
+  usage: '[FILE] [--watch] [--json] | --url URL | --config names.yaml | -conf Corefile',
+  positionals: ['[FILE]'],
   options: {
-    url: { value: 'URL', summary: `where the server has "health"; ${DEFAULT_URL} unless given` },
-    config: { value: 'FILE', summary: 'find that in this names.yaml' },
-    conf: { value: 'FILE', summary: 'find that in this Corefile' },
-    json: { summary: 'print what the server says as JSON' },
+    ...stackOptions,
+    watch: { summary: 'go on showing it' },
+    url: { value: 'URL', summary: `a name server: where it has "health"; ${DEFAULT_URL} unless given` },
+    config: { value: 'FILE', summary: 'a name server: find that in its names.yaml' },
+    conf: { value: 'FILE', summary: 'a name server: find that in its Corefile' },
+    json: { summary: 'print it as JSON' },
   },
-  async run({ options }, io) {
-    const url = statusUrl(options, io)
-    const status = await ask(url, io.stopSignal())
-    io.stdout.write(options.json ? `${JSON.stringify(status, undefined, 2)}\n` : formatStatus(status, Date.now()))
-    return isWell(status) ? EXIT.done : EXIT.failed
+  async run(args, io) {
+    const { url, config, conf, state } = args.options
+    const isServer = url !== undefined || config !== undefined || conf !== undefined
+    if (isServer && args.positionals.length > 0)
+      throw new HoldfastError('Usage', 'Cannot show a stack and a name server: one of them is wanted')
+    return isServer || !hasStack(args.positionals[0], state, io)
+      ? serverStatus(args.options, io)
+      : stackStatus(args, io)
   },
 })
+
+async function stackStatus(
+  args: StackChoice & { options: { watch: boolean; json: boolean } },
+  io: Io,
+): Promise<number> {
+  const { watch, json } = args.options
+  const operator = await openStack(args, io)
+  const signal = io.stopSignal()
+  if (watch && !json) {
+    await watchStatus(operator, io, signal)
+    return EXIT.done
+  }
+  const status = await operator.status(signal)
+  const options = { colour: hasColour(io, io.stdout), now: Date.now(), width: widthOf(io.stdout) }
+  io.stdout.write(json ? `${JSON.stringify(status, undefined, 2)}\n` : formatStackStatus(status, options))
+  return status.isReady ? EXIT.done : EXIT.failed
+}
+
+async function serverStatus(options: Where & { readonly json: boolean }, io: Io): Promise<number> {
+  const status = await ask(statusUrl(options, io), io.stopSignal())
+  io.stdout.write(options.json ? `${JSON.stringify(status, undefined, 2)}\n` : formatStatus(status, Date.now()))
+  return isWell(status) ? EXIT.done : EXIT.failed
+}
 
 interface Where {
   readonly url: string | undefined

@@ -182,8 +182,14 @@ export class EtcdClient {
     return member
   }
 
-  async memberPromote(id: bigint, signal?: AbortSignal): Promise<void> {
-    await this.#do(`promote member "${id.toString(16)}"`, methods.MEMBER_PROMOTE, { id }, signal)
+  /** Only the leader can do it. With authentication, other members pass it on in vain, so its endpoint has to be given. */
+  async memberPromote(
+    id: bigint,
+    options: { readonly endpoint?: string | undefined } = {},
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const asking = { what: `promote member "${id.toString(16)}"`, signal, ...options }
+    await this.#caller.ask(methods.MEMBER_PROMOTE, { id }, asking)
   }
 
   async memberRemove(id: bigint, signal?: AbortSignal): Promise<void> {

@@ -39,7 +39,7 @@ describe('a new cluster', () => {
   test('has a primary, a synchronous standby and a replica, all of them streaming', async () => {
     const { members, isReady, problem } = await lab.status()
     expect({ isReady, problem }).toEqual({ isReady: true, problem: undefined })
-    expect(members.map(({ role }) => role).toSorted()).toEqual(['primary', 'replica', 'sync standby'])
+    expect(members.map(({ role }) => String(role)).toSorted()).toEqual(['primary', 'replica', 'sync standby'])
     expect(members.every(({ version }) => version?.startsWith('15.'))).toBe(true)
     expect(members.filter(({ lagBytes }) => lagBytes === undefined).map(({ role }) => role)).toEqual(['primary'])
   })
@@ -103,12 +103,12 @@ describe('the REST API', () => {
       const sent = plainRequest({ host: address, port: 8008, path: '/patroni' }, resolve)
       sent.once('error', reject).end()
     })
-    await expect(answer).rejects.toThrow()
+    await expect(answer).rejects.toThrow(/socket hang up|ECONNRESET/u)
   })
 
   test('answers nobody without a certificate of the authority', async () => {
-    await expect(ask({ ca: reveal(lab.keyring.authority) })).rejects.toThrow()
-    await expect(ask({ ...credentials(stranger), ca: reveal(lab.keyring.authority) })).rejects.toThrow()
+    await expect(ask({ ca: reveal(lab.keyring.authority) })).rejects.toThrow(/certificate required/u)
+    await expect(ask({ ...credentials(stranger), ca: reveal(lab.keyring.authority) })).rejects.toThrow(/unknown ca/u)
   })
 
   test('lets a certificate ask, but not command', async () => {
@@ -194,7 +194,7 @@ async function serialAt(endpoint: string, ...options: readonly string[]): Promis
   // Without a client certificate the REST API ends the conversation, but shows its own one before.
   const running = promisify(execFile)('openssl', command)
   running.child.stdin?.end()
-  const { stdout = '' } = await running.catch((error: { stdout?: string }) => error)
+  const { stdout = '' } = await running.catch((error: unknown) => error as { stdout?: string })
   const [pem] = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/u.exec(stdout) ?? []
   return pem === undefined ? undefined : new X509Certificate(pem).serialNumber
 }

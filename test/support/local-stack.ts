@@ -71,7 +71,11 @@ export class LocalStack {
   }
 
   async close(): Promise<void> {
-    await this.target.shutdown()
+    await until('the end of all', () => {
+      const pids = [findKeeper(this.layout)?.pid, findSupervisor(this.layout)].filter((pid) => pid !== undefined)
+      for (const pid of pids) process.kill(pid, 'SIGKILL')
+      return pids.length === 0
+    })
     for (const { pid } of allProcesses()) {
       if (workingDirectoryOf(pid)?.startsWith(this.directory) === true) process.kill(pid, 'SIGKILL')
     }

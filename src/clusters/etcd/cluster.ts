@@ -65,7 +65,8 @@ export async function promoteMember(
   onWait: (message: string) => void,
 ): Promise<void> {
   const attempt = async () => {
-    const member = (await client.memberList(signal)).find(isAt(address))
+    const members = await client.memberList(signal)
+    const member = members.find(isAt(address))
     if (member === undefined)
       throw new HoldfastError(
         'EtcdMember',
@@ -73,7 +74,9 @@ export async function promoteMember(
       )
     if (!member.isLearner) return
     onWait(hasStarted(member) ? 'catching up with the leader' : 'waiting for its first start')
-    await client.memberPromote(member.id, signal)
+    const { leader } = await client.status(undefined, signal)
+    const endpoint = members.find(({ id }) => id === leader)?.clientUrls[0]
+    await client.memberPromote(member.id, { endpoint }, signal)
   }
   await insist(attempt, { signal, timeoutMs: PROMOTE_TIMEOUT_MS })
 }

@@ -19,7 +19,7 @@ export interface HaproxyConfig {
 export function haproxyConfig(config: HaproxyConfig): string {
   const { address, readWritePort, readOnlyPort } = config
   return `global
-    log stderr format raw local0 info
+    log stderr format raw local0 notice
     ssl-default-server-options ssl-min-ver TLSv1.2
 
 defaults

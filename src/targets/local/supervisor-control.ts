@@ -11,7 +11,7 @@ import { findObserved } from './wanted.ts'
 
 const LOOK_MS = 20
 /** It may have ended, for want of work, just before it was given some. */
-const ENSURE_MS = 1000
+const ENSURE_MS = 100
 /** A keeper without a supervisor may be about to start one. */
 const KEEPER_ALONE_MS = 1000
 const END_TIMEOUT_MS = 15_000

@@ -107,7 +107,10 @@ export class MachineCare {
     this.#endLeftovers(now)
   }
 
-  /** What services have started and left behind. SIGINT is PostgreSQL's fast shutdown. */
+  /**
+   * What services have started and left behind. SIGINT is PostgreSQL's fast shutdown, which a SIGTERM after it does not change; what a
+   * shell has started in the background ignores SIGINT.
+   */
   #endLeftovers(now: number): void {
     const left = processesOf(this.#whose())
     if (left.length === 0) {
@@ -117,7 +120,8 @@ export class MachineCare {
     }
     if (this.#leftovers === undefined) {
       this.#leftovers = { killAt: now + LEFTOVER_TIMEOUT_MS, lookAt: 0 }
-      for (const process of topsOf(left)) sendSignal(process, 'SIGINT')
+      for (const process of topsOf(left))
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) sendSignal(process, signal)
       this.#around.log(`${this.#name}: ending what its services left behind: ${left.map(({ pid }) => pid).join(', ')}`)
     } else if (now >= this.#leftovers.killAt) {
       for (const process of left) sendSignal(process, 'SIGKILL')

@@ -1,0 +1,190 @@
+import { expect, test } from 'vitest'
+import { postgresSpec } from '../../../test/support/postgres-spec.ts'
+import { Secret } from '../../lib/secret.ts'
+import { plain, reveal, show } from '../../machine/content.ts'
+import type { Machine } from '../../machine/machine.ts'
+import type { CertificateRequest, EtcdAccess, Site } from '../site.ts'
+import { postgresMachines } from './machines.ts'
+import type { PostgresSpec } from './spec.ts'
+
+const etcd: EtcdAccess = {
+  endpoints: ['10.0.0.1:2379', '10.0.0.2:2379'],
+  ca: plain('etcd authority'),
+  login: { username: 'patroni', password: new Secret('etcd password') },
+}
+
+function render(change: Partial<PostgresSpec> = {}, access = etcd) {
+  const requests: CertificateRequest[] = []
+  const site: Site = {
+    stack: 'lab',
+    domain: 'lab.test',
+    path: (machine, path) => `/srv/${machine}${path}`,
+    program: ['holdfast'],
+    watchdog: 'automatic',
+    keyring: {
+      secret: (id, given) => given ?? new Secret(`secret of ${id}`),
+      authority: plain('authority'),
+      certificate: (request) => {
+        requests.push(request)
+        return { certificate: plain(`certificate ${request.id}`), key: [new Secret(`key ${request.id}`)] }
+      },
+    },
+  }
+  const machines = postgresMachines(postgresSpec('10.0.3', change), site, access)
+  return { machines, requests }
+}
+
+function textOf({ files }: Machine, path: string): string {
+  const file = files.find((each) => each.path === path)
+  if (file === undefined) throw new Error(`no ${path}`)
+  return reveal(file.content)
+}
+
+const patroniOf = (machine: Machine) => JSON.parse(textOf(machine, '/etc/patroni/patroni.yml'))
+const settingsOf = (machine: Machine) => JSON.parse(textOf(machine, '/etc/patroni/dynamic.json'))
+
+test('a machine runs Patroni as postgres, on its own address', () => {
+  const [{ services, ports, directories, files }] = render().machines
+  expect(services[0]).toMatchObject({
+    name: 'patroni',
+    user: 'postgres',
+    command: ['/usr/bin/patroni', '/srv/pg-1/etc/patroni'],
+  })
+  expect(ports.map(({ port }) => port)).toEqual([5432, 8008])
+  expect(directories.filter(({ isData }) => isData)).toEqual([
+    { path: '/var/lib/postgresql/15', owner: 'postgres', mode: 0o700, isData: true },
+  ])
+  expect(files.every(({ owner, mode }) => owner === 'postgres' && mode === 0o600)).toBe(true)
+})
+
+test('secrets are in the files and cannot be seen', () => {
+  const [machine] = render({ superuserPassword: new Secret('given password') }).machines
+  const { authentication } = patroniOf(machine).postgresql
+  expect(authentication.superuser.password).toBe('given password')
+  expect(authentication.replication.password).toBe('secret of postgres-replicator-password')
+  const seen = machine.files.map(({ content }) => show(content)).join('\n')
+  expect(seen).not.toMatch(/given password|secret of|etcd password|key pg-1/u)
+})
+
+test('Patroni logs in to etcd with a password and checks its certificate', () => {
+  const [machine] = render().machines
+  expect(patroniOf(machine).etcd3).toEqual({
+    hosts: ['10.0.0.1:2379', '10.0.0.2:2379'],
+    protocol: 'https',
+    cacert: '/srv/pg-1/etc/patroni/etcd-ca.pem',
+    username: 'patroni',
+    password: 'etcd password',
+  })
+  const withCertificate = { ...etcd, login: { certificate: plain(''), key: plain('') } }
+  expect(() => render({}, withCertificate)).toThrow(/a user name and a password are wanted/u)
+})
+
+test('all connections have TLS and are verified; the REST API wants a certificate, and a password for commands', () => {
+  const { restapi, postgresql } = patroniOf(render().machines[1])
+  expect(restapi).toMatchObject({
+    listen: '10.0.3.2:8008',
+    verify_client: 'required',
+    cafile: '/srv/pg-2/etc/patroni/ca.pem',
+  })
+  expect(restapi.authentication.password).toBe('secret of patroni-operator-password')
+  for (const user of ['superuser', 'replication', 'rewind']) {
+    expect(postgresql.authentication[user]).toMatchObject({
+      sslmode: 'verify-full',
+      sslrootcert: '/srv/pg-2/etc/patroni/ca.pem',
+    })
+  }
+  expect(postgresql.parameters).toMatchObject({ ssl: 'on', unix_socket_directories: '' })
+})
+
+test('only scram over TLS is let in', () => {
+  const { pg_hba: rules } = patroniOf(render().machines[0]).postgresql as { postgresql: unknown; pg_hba: string[] }
+  expect(rules.filter((rule) => !rule.endsWith(' reject'))).toEqual([
+    'hostssl replication replicator all scram-sha-256',
+    'hostssl all all all scram-sha-256',
+  ])
+})
+
+test('a certificate has the names of machine, roles, proxies and stack file, and no common name', () => {
+  const certificate = {
+    domains: ['db.example.com'],
+    extraIps: ['192.0.2.7'],
+    organization: 'Example',
+    validityHours: 100,
+    earlyRenewalHours: 10,
+  }
+  const [proxy] = postgresSpec('10.0.4').members
+  const haproxy = { servers: [{ ...proxy, name: 'proxy-1' }], readWritePort: 5000, readOnlyPort: 5001 }
+  expect(render({ certificate, haproxy }).requests[0]).toEqual({
+    id: 'pg-1/server',
+    organization: 'Example',
+    validityHours: 100,
+    earlyRenewalHours: 10,
+    domains: [
+      'pg-1.lab.test',
+      'pg-1.pg.lab.test',
+      'primary.pg.lab.test',
+      'replica.pg.lab.test',
+      'sync.pg.lab.test',
+      'proxy-1.lab.test',
+      'db.example.com',
+    ],
+    addresses: ['10.0.3.1', '127.0.0.1', '10.0.4.1', '192.0.2.7'],
+    usages: ['server', 'client'],
+  })
+})
+
+test('settings that members share are set by the first one, in names that Patroni 3 and 4 know', () => {
+  const { machines } = render()
+  expect(machines.map(({ services }) => services.map(({ name }) => name))).toEqual([
+    ['patroni', 'patroni-settings'],
+    ['patroni'],
+    ['patroni'],
+  ])
+  expect(settingsOf(machines[0])).toMatchObject({
+    ttl: 20,
+    loop_wait: 5,
+    primary_start_timeout: 300,
+    primary_stop_timeout: 300,
+    synchronous_mode: true,
+    synchronous_mode_strict: true,
+    synchronous_node_count: 1,
+    failsafe_mode: true,
+    postgresql: { use_pg_rewind: true, parameters: { wal_retrieve_retry_interval: '500ms' } },
+  })
+})
+
+test('parameters of the stack file come before the defaults', () => {
+  const [machine] = render({ params: { wal_retrieve_retry_interval: '2s', work_mem: '8MB' } }).machines
+  expect(settingsOf(machine).postgresql.parameters).toEqual({ wal_retrieve_retry_interval: '2s', work_mem: '8MB' })
+})
+
+test('a cluster is made with short loops, checksums and the same settings otherwise; only its first start reads them', () => {
+  const [machine] = render({ params: { work_mem: '8MB' } }).machines
+  const { bootstrap } = JSON.parse(textOf(machine, '/etc/patroni/bootstrap.yml'))
+  expect(bootstrap.dcs).toEqual({ ...settingsOf(machine), loop_wait: 1 })
+  expect(bootstrap.initdb).toContain('data-checksums')
+  expect(machine.files.filter(({ isInitial }) => isInitial).map(({ path }) => path)).toEqual([
+    '/etc/patroni/bootstrap.yml',
+  ])
+})
+
+test('a changed parameter is one changed file, which the step that sets it reads again', () => {
+  const before = render().machines
+  const after = render({ params: { work_mem: '8MB' } }).machines
+  const changed = after.flatMap(({ name, files }, index) =>
+    files
+      .filter(({ content, isInitial }, at) => !isInitial && reveal(content) !== reveal(before[index].files[at].content))
+      .map(({ path, onChange }) => ({ name, path, onChange })),
+  )
+  expect(changed).toEqual([
+    { name: 'pg-1', path: '/etc/patroni/dynamic.json', onChange: { restart: 'patroni-settings' } },
+  ])
+})
+
+test('a primary has the time to stop that Patroni gives it', () => {
+  const { patroni } = postgresSpec('10.0.3')
+  const stopTimeoutMs = (masterStopTimeout: number) =>
+    render({ patroni: { ...patroni, masterStopTimeout } }).machines[0].services[0].stopTimeoutMs
+  expect(stopTimeoutMs(300)).toBe(310_000)
+  expect(stopTimeoutMs(0)).toBe(60_000)
+})
