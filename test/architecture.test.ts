@@ -67,8 +67,9 @@ describe('imports', () => {
     expect(eachImport(({ folder }, { file }) => isPure(folder) && file === undefined)).toEqual([])
   })
 
-  test('of child_process occur only in lib/exec.ts, where other programs are started', () => {
+  test('of child_process occur only in lib/exec.ts and lib/daemon.ts, where other programs are started', () => {
     expect(eachImport((_, { specifier }) => specifier.includes('child_process'))).toEqual([
+      'lib/daemon.ts imports node:child_process',
       'lib/exec.ts imports node:child_process',
     ])
   })

@@ -64,9 +64,9 @@ export class StackKeyring implements Keyring {
   }
 
   secret(id: string, given?: Secret): Secret {
-    this.#secrets.set(id, given)
-    const kept = this.#keptSecret(id, given)
-    return given ?? (kept === undefined ? new Secret('(secret to be made)') : new Secret(kept))
+    const known = given ?? this.#secrets.get(id)
+    this.#secrets.set(id, known)
+    return known ?? new Secret(this.#keptSecret(id, known) ?? '(secret to be made)')
   }
 
   certificate(request: CertificateRequest): CertifiedKey {

@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, rm } from 'node:fs/promises'
-import { basename, dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { flushDirectory, isLeftover, replaceFile } from '../lib/atomic-file.ts'
 import { HoldfastError, reasonOf } from '../lib/errors.ts'
 
@@ -15,15 +15,12 @@ export class SecretFiles {
   readonly #touched = new Set<string>()
 
   /** The directory need not exist. */
-  static read(directory: string): SecretFiles {
+  static read(path: string): SecretFiles {
+    const directory = resolve(path)
     const paths = filesBelow(directory)
-    const names = paths.filter((path) => !isLeftover(basename(path))).map((path) => relative(directory, path))
-    const texts = new Map(names.map((name) => [name, readText(join(directory, name))]))
-    return new SecretFiles(
-      directory,
-      texts,
-      paths.filter((path) => isLeftover(basename(path))),
-    )
+    const [leftovers, files] = [true, false].map((is) => paths.filter((file) => isLeftover(basename(file)) === is))
+    const texts = new Map(files.map((file) => [relative(directory, file), readText(file)]))
+    return new SecretFiles(directory, texts, leftovers)
   }
 
   private constructor(directory: string, texts: Map<string, string>, leftovers: readonly string[]) {

@@ -48,7 +48,9 @@ async function expectNoPlaintext(address: string): Promise<void> {
   for (const port of [2379, 2380])
     for (const path of ['/version', '/health', '/metrics', '/members']) {
       const request = requestHttp({ host: address, port, path, agent: false }).end()
-      const [answer] = (await once(request, 'response').catch(() => [undefined])) as [{ statusCode: number } | undefined]
+      const [answer] = (await once(request, 'response').catch(() => [undefined])) as [
+        { statusCode: number } | undefined,
+      ]
       expect(answer?.statusCode ?? 400).toBe(400)
     }
 }
@@ -125,7 +127,7 @@ describe('with passwords', () => {
       await cluster.at('etcd-1').end('etcd-auth')
     }
     await cluster.setUp()
-    const roles = status.members.map(({ role }) => role).toSorted()
+    const roles = status.members.map(({ role }) => String(role)).toSorted()
     expect(roles).toEqual(['follower', 'follower', 'leader'])
     expect(await etcdStatus(cluster.spec, root, signal)).toMatchObject({
       isReady: true,
@@ -171,7 +173,10 @@ describe('with passwords', () => {
     await root.userGrantRole('zones', 'foreign')
     const password = new Secret('another')
     const users = [
-      { ...etcdUser('dns', { access: 'readwrite', prefix: '/zones/' }, { access: 'read', prefix: '/more/' }), password },
+      {
+        ...etcdUser('dns', { access: 'readwrite', prefix: '/zones/' }, { access: 'read', prefix: '/more/' }),
+        password,
+      },
       etcdUser('new', { access: 'write', prefix: '/new/' }),
     ]
     const before = cluster.client('dns')
@@ -299,7 +304,12 @@ test('an alarm is told', async () => {
     await cluster.form()
     const root = cluster.client('root')
     const value = Buffer.alloc(1_000_000)
-    await until('no space', () => root.put(bytes('k'), value).then(() => false, () => true))
+    await until('no space', () =>
+      root.put(bytes('k'), value).then(
+        () => false,
+        () => true,
+      ),
+    )
     const status = await etcdStatus(cluster.spec, root, signal)
     expect(status).toMatchObject({ isReady: false, problem: 'alarm NOSPACE', members: [{ problem: 'alarm NOSPACE' }] })
   } finally {

@@ -34,7 +34,7 @@ test('a program that is not there is told as the reason, and tried again', async
     const now = await stack.state('m', 'a')
     return now.restarts >= 2 ? now : undefined
   })
-  expect(state.lastError).toMatch(/no such file or directory/iu)
+  expect(state.lastError).toMatch(/not found|no such file or directory/iu)
 })
 
 test('services run with their own user, in a session of their own, in the root of their machine', async () => {

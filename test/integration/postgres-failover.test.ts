@@ -66,14 +66,29 @@ test(
 )
 
 test(
+  'without etcd the primary goes on taking writes as long as it reaches all members',
+  async () => {
+    const { name, address } = await lab.primary()
+    await lab.etcd.kill(0)
+    const isOn = () => lab.machine(name).log('patroni').includes('failsafe mode is enabled and all members')
+    await patiently('failsafe mode', () => Promise.resolve(isOn()))
+    expect(await lab.psql(address, 'create table without_etcd (); select pg_is_in_recovery()')).toBe('f')
+    await lab.etcd.restart(0)
+    await lab.ready()
+    expect((await lab.primary()).name).toBe(name)
+  },
+  READY_MS,
+)
+
+test(
   'when the primary is lost, a standby takes over with all that was acknowledged, and the lost one comes back',
   async () => {
     const lost = await lab.primary()
     await lab.psql(lost.address, 'create table written (value int)')
     const acknowledged: number[] = []
-    let isWriting = true
+    const writing = new AbortController()
     const writer = (async () => {
-      for (let value = 0; isWriting; value++) {
+      for (let value = 0; !writing.signal.aborted; value++) {
         await write(value).then(
           () => acknowledged.push(value),
           () => undefined,
@@ -92,7 +107,7 @@ test(
       READY_MS,
     )
     await until('writes go on', () => acknowledged.length > before + 10, READY_MS)
-    isWriting = false
+    writing.abort()
     await writer
     expect(await behind('5000')).toBe(next.address)
     const kept = new Set((await lab.psql(next.address, 'select value from written')).split('\n').map(Number))

@@ -204,6 +204,8 @@ export function targetSuite(name: string, open: () => TargetUnderTest): void {
       expect(all).toEqual(expect.arrayContaining(['PLAIN=a b', 'SECRET=s=1"', 'QUOTED=two words', 'LANG=C.UTF-8']))
       const names = all.filter((line) => line.includes('=')).map((line) => line.split('=', 1)[0])
       expect(names.filter((name) => !['PWD', '_', 'OLDPWD', 'SHLVL'].includes(name)).toSorted()).toEqual([
+        'HOLDFAST_PID',
+        'HOLDFAST_SERVICE',
         'HOME',
         'LANG',
         'PATH',

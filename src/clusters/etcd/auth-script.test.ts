@@ -23,7 +23,9 @@ function permission(permType: number, key: string, end: string): string {
 }
 
 test('a prefix reaches up to, and not including, the first key behind all that begin with it', () => {
-  expect(userCalls([{ access: 'write', prefix: '/a/' }])).toBe(`user 'u' '${permission(1, '/a/', '/a0')}' 'write' '/a/'`)
+  expect(userCalls([{ access: 'write', prefix: '/a/' }])).toBe(
+    `user 'u' '${permission(1, '/a/', '/a0')}' 'write' '/a/'`,
+  )
 })
 
 test('no prefix means all keys', () => {

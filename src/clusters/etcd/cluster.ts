@@ -106,7 +106,8 @@ async function prepareLeave(
   const healthy = others.filter((status) => status !== undefined)
   const needed = quorumOf(staying.length)
   if (healthy.length < needed) {
-    const left = staying.length === 0 ? 'it is the only one' : `${healthy.length} of the ${staying.length} others are healthy`
+    const left =
+      staying.length === 0 ? 'it is the only one' : `${healthy.length} of the ${staying.length} others are healthy`
     throw new HoldfastError(
       'EtcdQuorum',
       `Cannot remove etcd member "${name}": ${left}; at least ${needed} must be, for the cluster to go on`,
@@ -118,7 +119,11 @@ async function prepareLeave(
 }
 
 /** Undefined for one that cannot be asked or has no leader. */
-async function readHealth(client: EtcdClient, { clientUrls }: Member, signal: AbortSignal): Promise<Status | undefined> {
+async function readHealth(
+  client: EtcdClient,
+  { clientUrls }: Member,
+  signal: AbortSignal,
+): Promise<Status | undefined> {
   const [url] = clientUrls
   if (url === undefined) return undefined
   try {

@@ -183,8 +183,7 @@ describe('at its first start', () => {
   test('a new cluster has all its members', () => {
     for (const machine of etcdMachines(spec, site, [])) {
       expect(initial(machine)).toMatchObject({
-        ETCD_INITIAL_CLUSTER:
-          'etcd-1=https://10.0.0.1:2380,etcd-2=https://10.0.0.2:2380,etcd-3=https://10.0.0.3:2380',
+        ETCD_INITIAL_CLUSTER: 'etcd-1=https://10.0.0.1:2380,etcd-2=https://10.0.0.2:2380,etcd-3=https://10.0.0.3:2380',
         ETCD_INITIAL_CLUSTER_STATE: 'new',
         ETCD_INITIAL_CLUSTER_TOKEN: 'token',
       })
@@ -214,7 +213,11 @@ describe('at its first start', () => {
 })
 
 test.each([
-  ['a:b', 'x', 'Cannot make etcd user "a:b": it has other characters than letters, digits and "_.-"; choose another name'],
+  [
+    'a:b',
+    'x',
+    'Cannot make etcd user "a:b": it has other characters than letters, digits and "_.-"; choose another name',
+  ],
   ['root', 'x', 'Cannot make etcd user "root": the name is taken; choose another one'],
   ['dns', '', 'Cannot make etcd user "dns": its password is empty; give one, or none to have one generated'],
   [

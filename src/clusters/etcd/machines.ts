@@ -4,7 +4,14 @@
 import { type Content, content, plain } from '../../machine/content.ts'
 import type { Machine, MachineDirectory, MachineFile, OnChange, Service } from '../../machine/machine.ts'
 import type { CertifiedKey, Site } from '../site.ts'
-import { CERTIFICATE_LIFE, clientAuthorities, ROOT, serverAuthorities, userCertificate, userPassword } from './access.ts'
+import {
+  CERTIFICATE_LIFE,
+  clientAuthorities,
+  ROOT,
+  serverAuthorities,
+  userCertificate,
+  userPassword,
+} from './access.ts'
 import { AUTH_PATHS, authScript, passwordPath } from './auth-script.ts'
 import { checkUsers } from './check-users.ts'
 import { initialSettings, type MemberPlace, memberSettings, PATHS, peerName } from './settings.ts'
@@ -19,9 +26,7 @@ export function etcdMachines(spec: EtcdSpec, site: Site, running: readonly Membe
   checkUsers(spec)
   const authorities = [
     file(PATHS.authorities, serverAuthorities(spec, site), { restart: 'etcd' }),
-    ...(spec.clientCertAuth
-      ? [file(PATHS.clientAuthorities, clientAuthorities(spec, site), { restart: 'etcd' })]
-      : []),
+    ...(spec.clientCertAuth ? [file(PATHS.clientAuthorities, clientAuthorities(spec, site), { restart: 'etcd' })] : []),
   ]
   return spec.members.map((member) => {
     const setsUp = member.name === spec.bootstrapMember

@@ -19,14 +19,24 @@ export interface Launch {
   readonly onEnd: (end: DaemonEnd) => void
 }
 
+/** Named in the environment of what a service is and of what it starts itself. */
+export const SERVICE_VARIABLE = 'HOLDFAST_SERVICE'
+/** The process id of the service: whoever has its own there is the service, not something that it has started. */
+export const PID_VARIABLE = 'HOLDFAST_PID'
+
+/** A process can only tell its own id after it has been started. It stays the same through every `exec`. */
+const BECOME = `export ${PID_VARIABLE}=$$; exec "$@"`
+
 /** Its process id; undefined when `onEnd` will tell why there is none. Throws when its files cannot be read. */
 export function launch({ layout, machine, service, isRoot, onEnd }: Launch): number | undefined {
   const root = rootOf(layout, machine)
-  const env = { PATH, HOME: root, LANG: 'C.UTF-8', ...service.environment, ...readEnvironment(root, service) }
+  const own = { PATH, HOME: root, LANG: 'C.UTF-8', [SERVICE_VARIABLE]: `${machine}/${service.name}` }
+  const env = { ...own, ...service.environment, ...readEnvironment(root, service) }
+  const command = isRoot ? asUser(service, new Accounts()) : service.command
   const output = openSync(logOf(layout, machine, service.name), APPEND, 0o640)
   try {
     fchmodSync(output, 0o640)
-    return startDaemon(isRoot ? asUser(service, new Accounts()) : service.command, { cwd: root, env, output, onEnd })
+    return startDaemon(['sh', '-c', BECOME, 'holdfast', ...command], { cwd: root, env, output, onEnd })
   } finally {
     closeSync(output)
   }

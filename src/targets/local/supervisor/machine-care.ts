@@ -40,6 +40,7 @@ export class MachineCare {
     this.#around = around
     this.#name = desired.machine
     this.#desired = desired
+    const mine = processesOf(this.#whose(), processes)
     const isSameBoot = before?.bootId === around.bootId
     const records = new Map(before?.services.map((record) => [record.startedAs.service.name, record]))
     const wanted = desired.services.filter(({ service }) => !records.has(service.name))
@@ -48,7 +49,7 @@ export class MachineCare {
       const care = new ServiceCare(this.#surroundings(), startedAs, record)
       const known =
         isSameBoot && record?.process !== undefined && isRunning(record.process) ? record.process : undefined
-      const process = known ?? findService(startedAs.service, processesOf(this.#whose(), processes))
+      const process = known ?? findService(this.#name, startedAs.service, mine)
       if (process !== undefined) care.adopt(process)
       else if (isSameBoot) care.lose()
       else care.settle()

@@ -2,7 +2,15 @@
 // in the machine's root, and what they start stays there (PostgreSQL goes to its data directory, which is in it, too).
 
 import type { Service } from '../../../machine/machine.ts'
-import { allProcesses, commandOf, type ProcessEntry, userOf, workingDirectoryOf } from './process-table.ts'
+import { PID_VARIABLE, SERVICE_VARIABLE } from './launch.ts'
+import {
+  allProcesses,
+  commandOf,
+  environmentOf,
+  type ProcessEntry,
+  userOf,
+  workingDirectoryOf,
+} from './process-table.ts'
 
 export interface Whose {
   readonly root: string
@@ -31,12 +39,19 @@ export function topsOf(processes: readonly ProcessEntry[]): ProcessEntry[] {
   return processes.filter(({ parent }) => !pids.has(parent))
 }
 
-/** The process that was started as this service, not one that it has started itself: it leads its session. */
+/** The process that was started as a service, at whatever stage of becoming it; not one that it has started itself. */
 export function findService(
-  { command }: Pick<Service, 'command'>,
+  machine: string,
+  { name, command }: Pick<Service, 'name' | 'command'>,
   processes: readonly ProcessEntry[],
 ): ProcessEntry | undefined {
-  return processes.find(({ pid, session }) => pid === session && isStartedBy(command, commandOf(pid)))
+  return processes.find(({ pid, session }) => {
+    const environment = environmentOf(pid)
+    // Where we may not look, it is told by its words, and by leading its session.
+    if (environment === undefined) return pid === session && isStartedBy(command, commandOf(pid))
+    const main = environment.get(PID_VARIABLE)
+    return environment.get(SERVICE_VARIABLE) === `${machine}/${name}` && (main === undefined || main === String(pid))
+  })
 }
 
 /**

@@ -19,7 +19,7 @@ export interface ObservedMachine {
 }
 
 export interface ObservedService {
-  /** `starting` is written down before anything is started: whoever finds it looks for the process. */
+  /** `starting` is written down before anything is started: what it was started as is known, whatever comes then. */
   readonly state: ServiceState['state'] | 'starting'
   readonly process: ProcessId | undefined
   readonly since: number

@@ -47,6 +47,18 @@ export function commandOf(pid: number | 'self'): string[] {
   return (read(pid, 'cmdline') ?? '').split('\0').slice(0, -1)
 }
 
+/** As it was when the program was started; undefined where we may not look. */
+export function environmentOf(pid: number): Map<string, string> | undefined {
+  const text = read(pid, 'environ')
+  if (text === undefined) return undefined
+  return new Map(
+    text.split('\0').map((entry) => {
+      const [name] = entry.split('=', 1)
+      return [name, entry.slice(name.length + 1)]
+    }),
+  )
+}
+
 /** Undefined where we may not look. */
 export function workingDirectoryOf(pid: number): string | undefined {
   try {

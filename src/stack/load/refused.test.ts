@@ -1,0 +1,451 @@
+// What is wrong with a stack file is told before anything is touched: all of it, each with its place.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { HoldfastError } from '../../lib/errors.ts'
+import { load, problems, type World } from './testing.ts'
+
+const HEAD = 'name: lab\ndomain: lab.test\n'
+const ETCD = 'etcd: { members: 3 }\n'
+
+describe('problems', () => {
+  test('are told all at once, in order, each with its place and a suggestion', async () => {
+    const text = `name: Lab
+domain: lab..test
+network: 10.0.0.0/8
+etcd:
+  members:
+    - { name: etcd-1, cpu: 2 }
+    - { name: etcd_2, vcpus: 0, memory: much }
+    - { nam: etcd-3, chrony: { enabled: yes } }
+dns: { servers: 0, port: 99999, skydns: {} }
+postgres: { members: two, patroni: { tll: 3 }, haproxy: { servers: [] } }
+`
+    expect(await problems(text)).toEqual([
+      '1:7: name: "Lab" is not a host name; wanted: lower-case letters, digits and "-", at most 63 of them, such as etcd-1',
+      '2:9: domain: "lab..test" is not a domain; wanted: a name such as lab.test, at most 120 characters',
+      '3:10: network: "10.0.0.0/8" is not a loopback network; wanted: a network such as 127.77.0.0/16',
+      '6:23: unknown key "cpu" in etcd.members[0]; did you mean "vcpus"?',
+      '7:15: etcd.members[1].name: "etcd_2" is not a host name; wanted: lower-case letters, digits and "-", at most 63 of them, such as etcd-1',
+      '7:30: etcd.members[1].vcpus is 0; wanted: a number from 1 to 512',
+      '7:41: etcd.members[1].memory is text; wanted: a number from 128 to 16777216',
+      '8:7: etcd.members[2] has no "name"; wanted: lower-case letters, digits and "-", at most 63 of them, such as etcd-1',
+      '8:9: unknown key "nam" in etcd.members[2]; did you mean "name"?',
+      '8:41: etcd.members[2].chrony.enabled is text; wanted: true or false',
+      '9:17: dns.servers is 0; wanted: a number from 1 to 2500',
+      '9:26: dns.port is 99999; wanted: a number from 1 to 65535',
+      '9:41: dns.skydns has no "zones"; wanted: a list of zones, such as [cluster.local]',
+      '10:22: postgres.members is text; wanted: a number of members, or a list of them',
+      '10:38: unknown key "tll" in postgres.patroni; did you mean "ttl"?',
+      '10:68: postgres.haproxy.servers is an empty list; wanted: a list of servers',
+    ])
+  })
+
+  test('of an anchor are told once, where it stands', async () => {
+    const text = `${HEAD}etcd:
+  members:
+    - { name: a, chrony: &clock { enable: true } }
+    - { name: b, chrony: *clock }
+    - { name: c, chrony: { <<: *clock } }`
+    expect(await problems(text)).toEqual([
+      '5:35: unknown key "enable" in etcd.members[0].chrony; did you mean "enabled"?',
+    ])
+  })
+
+  test.each([
+    ['', '1:1: the file is empty; wanted: a map with "name"'],
+    ['name: lab', '1:1: the file has no "domain"; wanted: a name such as lab.test'],
+    [HEAD, '1:1: there is no machine in it; wanted: "etcd", "dns" or "postgres"'],
+    [`${HEAD}target: libvirt`, '3:9: target: unknown word "libvirt"; known: local'],
+    [`${HEAD}name: again`, '3:1: a key stands twice in one map; wanted: once'],
+    ['name: lab\ndomain: 10.0.0.1\netcd: { members: 1 }', '2:9: domain: "10.0.0.1" is not a domain'],
+    ['name: lab\ndomain: -lab.test\netcd: { members: 1 }', '2:9: domain: "-lab.test" is not a domain'],
+    [`${HEAD}etcd: {}`, '3:7: etcd has no "members"; wanted: a number of members, or a list of them'],
+    [`${HEAD}etcd: 3`, '3:7: etcd is a number; wanted: a map with "members"'],
+  ])('%j', async (text, message) => {
+    const [first, ...more] = await problems(text)
+    expect(first).toContain(message)
+    expect(more).toEqual([])
+  })
+})
+
+describe('what two machines cannot share', () => {
+  test.each([
+    [
+      'a name, in one cluster',
+      `${HEAD}etcd: { members: [{ name: a }, { name: b }, { name: a }] }`,
+      '3:53: etcd.members[2].name: "a" is the name of another machine, too; wanted: one for each',
+    ],
+    [
+      'a name, in two clusters',
+      `${HEAD}etcd: { members: 3 }\ndns: { servers: [{ name: etcd-2 }] }`,
+      '4:26: dns.servers[0].name: "etcd-2" is the name of another machine, too; wanted: one for each',
+    ],
+    [
+      'a local address',
+      `${HEAD}etcd: { members: [{ name: a, local_address: 127.3.3.3 }] }\ndns: { servers: [{ name: b, local_address: 127.3.3.3 }] }`,
+      '4:44: dns.servers[0].local_address: 127.3.3.3 is the address of "a", too; wanted: one for each machine',
+    ],
+    [
+      'an address of a network',
+      `${HEAD}etcd: { members: [{ name: a, libvirt_network: { network_name: n, ip: 10.0.0.1 } }, { name: b, macvtap_interfaces: [{ interface: i, ip: 10.0.0.1 }] }, { name: c }] }`,
+      'etcd.members[1]: 10.0.0.1 is the address of "a", too',
+    ],
+    [
+      'a MAC address, whatever its letters',
+      `${HEAD}etcd: { members: [{ name: a, libvirt_network: { network_name: n, mac: "aa:00:00:00:00:01" } }, { name: b, libvirt_network: { network_name: n, mac: "AA:00:00:00:00:01" } }, { name: c }] }`,
+      'etcd.members[1]: aa:00:00:00:00:01 is the MAC address of "a", too',
+    ],
+    [
+      "the name of Patroni's member",
+      `${HEAD}${ETCD}postgres: { members: [{ name: a, patroni: { name: x } }, { name: b, patroni: { name: X } }] }`,
+      'postgres.members[1].patroni.name: "X" is a name of the cluster already; wanted: one for each member',
+    ],
+    [
+      'a name with the zone of PostgreSQL',
+      `${HEAD}etcd: { members: [{ name: pg }] }\npostgres: { members: 2 }`,
+      '3:19: etcd.members[0]: "pg" is the scope of Patroni, too, whose zone is pg.lab.test; wanted: another name',
+    ],
+  ])('%s', async (_, text, message) => {
+    const found = await problems(text)
+    expect(found).toHaveLength(1)
+    expect(found[0]).toContain(message)
+  })
+
+  test.each(['127.0.0.1', '10.0.0.1', '127.1.1', '127.256.0.1'])('%s as a local address', async (address) => {
+    const [line] = await problems(`${HEAD}etcd: { members: [{ name: a, local_address: ${address} }] }`)
+    expect(line).toContain(`"${address}" is not a loopback address of its own; wanted: an address such as 127.77.10.1`)
+  })
+})
+
+describe('etcd', () => {
+  test.each([
+    [
+      'a gateway with client certificates',
+      `etcd: { members: 3, grpc_gateway_enabled: true }`,
+      '3:43: etcd.grpc_gateway_enabled: the gateway takes no client certificates; wanted: "client_cert_auth: false" with it',
+    ],
+    [
+      'client certificates for Patroni',
+      `etcd: { members: 3, client_cert_auth: true }\npostgres: { members: 2 }`,
+      '3:39: etcd.client_cert_auth: Patroni cannot use client certificates: it comes through the gRPC gateway, which takes none; wanted: false, or another cluster',
+    ],
+    [
+      'no gateway for Patroni',
+      `etcd: { members: 3, grpc_gateway_enabled: false }\npostgres: { members: 2 }`,
+      '3:43: etcd.grpc_gateway_enabled: Patroni comes through the gRPC gateway; wanted: true',
+    ],
+    [
+      'two members that set up users',
+      `etcd: { members: [{ name: a, authentication_bootstrap: { bootstrap: true } }, { name: b }, { name: c, authentication_bootstrap: { bootstrap: true } }] }`,
+      'etcd.members[2].authentication_bootstrap.bootstrap: "a" sets up users already; wanted: one member that does',
+    ],
+    [
+      'a member missing from the initial ones',
+      `etcd: { cluster: { initial_members: [{ name: etcd-1, ip: 10.0.0.1 }, { name: etcd-2, ip: 10.0.0.2 }] }, members: [{ name: etcd-1 }, { name: etcd-3 }, { name: etcd-2 }] }`,
+      'etcd.members[1]: "etcd-3" is missing from etcd.cluster.initial_members; wanted: it there, too',
+    ],
+    [
+      'another address among the initial ones',
+      `etcd: { cluster: { initial_members: [{ name: a, ip: 10.0.0.1 }] }, members: [{ name: a, libvirt_network: { network_name: n, ip: 10.0.0.9 } }] }`,
+      'etcd.members[0]: etcd.cluster.initial_members has 10.0.0.1 for "a"; wanted: 10.0.0.9',
+    ],
+    [
+      'members that do not agree',
+      `etcd: { members: [{ name: a, etcd: { space_quota: 100000000 } }, { name: b }, { name: c, etcd: { space_quota: 200000000 } }] }`,
+      'etcd.members[2].etcd.space_quota: it differs from etcd.members[0].etcd.space_quota; wanted: the same for the whole cluster',
+    ],
+    [
+      'a member that does not agree with its cluster',
+      `etcd: { auto_compaction_mode: periodic, members: [{ name: a, etcd: { auto_compaction_mode: revision } }] }`,
+      'etcd.members[0].etcd.auto_compaction_mode: it differs from etcd.auto_compaction_mode',
+    ],
+    [
+      'a time for revisions',
+      `etcd: { members: 3, auto_compaction_retention: 1h }`,
+      'etcd.auto_compaction_retention: "1h" is not a number of revisions; wanted: one such as 1000',
+    ],
+    [
+      'no time',
+      `etcd: { members: 3, auto_compaction_mode: periodic, auto_compaction_retention: soon }`,
+      'etcd.auto_compaction_retention: "soon" is not a time; wanted: hours, or one such as 30m',
+    ],
+    ...['root', 'dns', 'patroni', 'zones'].map((name) => [
+      `the user ${name}`,
+      `etcd: { members: 3, users: [{ name: ${name}, permissions: [{ access: read, prefix: / }] }] }`,
+      `3:37: etcd.users[0].name: "${name}" is a user of the stack itself; wanted: another name`,
+    ]),
+    [
+      'a user twice',
+      `etcd: { members: 3, users: [&u { name: a, permissions: [{ access: read, prefix: / }] }, *u] }`,
+      'etcd.users[1].name: "a" stands twice; wanted: each user once',
+    ],
+    [
+      'an access that is none',
+      `etcd: { members: 3, users: [{ name: a, permissions: [{ access: raed, prefix: / }] }] }`,
+      'etcd.users[0].permissions[0].access: unknown word "raed"; did you mean "read"?',
+    ],
+    [
+      'an empty password of root',
+      `etcd: { members: 3, client_cert_auth: false, authentication_bootstrap: { root_password: "" } }`,
+      '3:89: etcd.authentication_bootstrap.root_password: the password is empty; wanted: one, or no "root_password" at all',
+    ],
+    [
+      'both spellings of networks',
+      `etcd: { members: [{ name: a, libvirt_network: { network_id: x }, libvirt_networks: [] }] }`,
+      'etcd.members[0]: "libvirt_network" stands beside "libvirt_networks"; wanted: one of both',
+    ],
+    [
+      'a network without a name',
+      `etcd: { members: [{ name: a, libvirt_network: { network_id: "", network_name: "" } }] }`,
+      'etcd.members[0].libvirt_network: a network is known by its id or by its name; wanted: either "network_id" or "network_name"',
+    ],
+    [
+      'two agents for logs',
+      `etcd: { members: 1 }\nfluentd: &a { enabled: true, forward: { domain: a, port: 1, shared_key: a, ca_cert: a } }\nfluentbit: *a`,
+      'fluentd: "fluentd" and "fluentbit" are both enabled; wanted: one of both',
+    ],
+    [
+      'logs without an aim',
+      `etcd: { members: 1 }\nfluentd: { enabled: true }`,
+      'fluentd: logs go nowhere; wanted: "forward"',
+    ],
+  ])('%s', async (_, text, message) => {
+    const found = await problems(HEAD + text)
+    expect(found).toHaveLength(1)
+    expect(found[0]).toContain(message)
+  })
+
+  test('takes an empty password of root where there is no use for it', async () => {
+    const { etcd } = await load(
+      `${HEAD}etcd: { members: [{ name: a, authentication_bootstrap: { bootstrap: true, root_password: "" } }] }`,
+    )
+    expect(etcd?.rootPassword).toBeUndefined()
+  })
+
+  test('takes a member that joined later', async () => {
+    const { etcd } = await load(
+      `${HEAD}etcd: { cluster: { initial_members: [{ name: a, ip: 10.0.0.1 }] }, members: [{ name: a }, { name: b, cluster: { is_initializing: false } }] }`,
+    )
+    expect(etcd?.members).toHaveLength(2)
+  })
+})
+
+describe('dns', () => {
+  const ZONE = '@ SOA ns h 1 1 1 1 1\n@ NS ns\nns A 192.0.2.1\n'
+
+  test.each<[string, string, World, string]>([
+    [
+      'no zone directory',
+      'dns: { servers: 1, zones: ./zones }',
+      {},
+      '3:27: dns.zones: there is no directory "./zones"; wanted: one with zone files',
+    ],
+    [
+      'a file instead',
+      'dns: { servers: 1, zones: ./zones }',
+      { files: { zones: ZONE } },
+      '3:27: dns.zones: there is no directory "./zones"',
+    ],
+    [
+      'a zone with an error',
+      'dns: { servers: 1, zones: ./zones }',
+      { files: { 'zones/db.example.test': `${ZONE}www A 192.0.2.256\n` } },
+      '3:27: dns.zones: zones/db.example.test:4:7: "192.0.2.256": ',
+    ],
+    [
+      'a zone that includes what servers will not have',
+      'dns: { servers: 1, zones: ./zones }',
+      { files: { 'zones/db.example.test': `${ZONE}$INCLUDE more\n` } },
+      '3:27: dns.zones: zones/db.example.test:4:',
+    ],
+    [
+      'a zone twice',
+      'dns: { servers: 1, zones: ./zones }',
+      { files: { 'zones/db.example.test': ZONE, 'zones/example.test.zone': ZONE } },
+      'zones/example.test.zone: it is the zone of zones/db.example.test, too; wanted: one file for a zone',
+    ],
+    [
+      'the zone of the stack',
+      'dns: { servers: 1, zones: ./zones }',
+      { files: { 'zones/db.lab.test': ZONE } },
+      'zones/db.lab.test: lab.test. is a zone of the stack itself, which holds its machines; wanted: another zone',
+    ],
+    [
+      'keys without etcd',
+      'dns: { servers: 1, key_prefix: /zones/ }',
+      {},
+      '3:32: dns.key_prefix: there is no etcd to read from; wanted: "etcd" in the stack, or "etcd" in "dns"',
+    ],
+    [
+      'SkyDNS without etcd',
+      'dns: { servers: 1, skydns: { zones: [a.test] } }',
+      {},
+      '3:28: dns.skydns: there is no etcd to read from',
+    ],
+    [
+      'zones that are none',
+      `${ETCD}dns: { servers: 1, skydns: { zones: [a..test] } }`,
+      {},
+      '4:38: dns.skydns.zones[0]: "a..test" is not a zone; wanted: a name such as example.org',
+    ],
+    [
+      'keys of Patroni as zones',
+      `${ETCD}dns: { servers: 1, key_prefix: / }\npostgres: { members: 2 }`,
+      {},
+      '4:6: dns: the keys below "/" and "/patroni/" are partly the same; wanted: another "key_prefix", "path" or "namespace"',
+    ],
+    [
+      'one port for two things',
+      'dns: { servers: 1, port: 8080 }',
+      {},
+      'dns.health_port: 8080 is "port", too; wanted: another port',
+    ],
+    [
+      'servers that are none',
+      'dns: { servers: 1, alternate_dns_servers: [dns.test] }',
+      {},
+      '3:44: dns.alternate_dns_servers[0]: "dns.test" is not an address; wanted: an IP address, with or without a port',
+    ],
+    [
+      'an etcd without encryption',
+      'dns: { servers: 1, etcd: { endpoints: ["http://10.0.0.1:2379"], ca_certificate: a, client: { username: a, password: b } } }',
+      {},
+      '3:40: dns.etcd.endpoints[0]: it is not encrypted; wanted: an endpoint with TLS, such as 10.0.0.1:2379',
+    ],
+    [
+      'an etcd with half a login',
+      'dns: { servers: 1, etcd: { endpoints: [10.0.0.1:2379], ca_certificate: a, client: { username: a, key: b } } }',
+      {},
+      'dns.etcd.client: a client is known by one thing; wanted: "certificate" and "key", or "username" and "password"',
+    ],
+    [
+      'an authority that is not there',
+      'dns: { servers: 1, etcd: { endpoints: [10.0.0.1:2379], ca_certificate: { file: ca.pem }, client: { username: a, password: b } } }',
+      {},
+      'dns.etcd.ca_certificate.file: "ca.pem" is not a readable file (no such file or directory); wanted: one that can be read',
+    ],
+  ])('%s', async (_, text, world, message) => {
+    const found = await problems(HEAD + text, world)
+    expect(found).toHaveLength(1)
+    expect(found[0]).toContain(message)
+  })
+
+  test('takes warnings of zones as notices, and leaves out what is no zone', async () => {
+    const files = { 'zones/db.example.test': ZONE, 'zones/.hidden': 'x', 'zones/db.example.test~': 'x' }
+    const { notices, dns } = await load(`${HEAD}dns: { servers: 1, zones: zones }`, { files })
+    expect(dns?.zones).toEqual([{ name: 'db.example.test', text: ZONE }])
+    expect(notices).toHaveLength(1)
+    expect(notices[0]).toMatch(/stack\.yaml:3:27: .*zones\/db\.example\.test:1:3: warning: "SOA": expected a TTL/u)
+  })
+
+  test('takes a directory without zones, with a word', async () => {
+    const { notices } = await load(`${HEAD}dns: { servers: 1, zones: . }`, { files: {} })
+    expect(notices).toEqual([])
+  })
+})
+
+describe('postgres', () => {
+  test.each([
+    [
+      'no etcd',
+      'postgres: { members: 2 }',
+      '3:11: postgres: Patroni has no etcd; wanted: "etcd" in the stack, or "etcd" in "postgres"',
+    ],
+    [
+      'strict synchronous replication with one member',
+      `${ETCD}postgres: { members: 1 }`,
+      '4:22: postgres.members: strict synchronous replication with one member could never commit: there is no standby to have it, too; wanted: at least 2 members, or "synchronous_mode_strict: false" in "patroni"',
+    ],
+    [
+      'more standbys than there are',
+      `${ETCD}postgres: { members: 3, patroni: { synchronous_node_count: 3 } }`,
+      '4:60: postgres.patroni.synchronous_node_count: commits wait for 3 standbys, and 3 members have 2; wanted: at most 2, or more members',
+    ],
+    [
+      'a TTL that is too short',
+      `${ETCD}postgres: { members: 3, patroni: { ttl: 20, loop_wait: 10, retry_timeout: 10 } }`,
+      '4:41: postgres.patroni.ttl: a leader could lose its lock while it retries: the TTL is 20, "loop_wait" + 2 × "retry_timeout" is 30; wanted: a TTL of at least 30',
+    ],
+    [
+      'an empty password',
+      `${ETCD}postgres: { members: 3, superuser_password: "" }`,
+      '4:45: postgres.superuser_password is empty; wanted: text, { file: PATH } or { env: VARIABLE }',
+    ],
+    [
+      'an empty variable',
+      `${ETCD}postgres: { members: 3, replicator_password: { env: EMPTY } }`,
+      '4:46: postgres.replicator_password: the variable "EMPTY" is not set; wanted: the secret in it',
+    ],
+    [
+      'an empty file',
+      `${ETCD}postgres: { members: 3, replicator_password: { file: empty } }`,
+      '4:46: postgres.replicator_password: the file "empty" is empty; wanted: the secret in it',
+    ],
+    [
+      'members that do not agree',
+      `${ETCD}postgres: { members: [{ name: a, patroni: { scope: x } }, { name: b, patroni: { scope: y } }] }`,
+      'postgres.members[1].patroni.scope: it differs from postgres.members[0].patroni.scope; wanted: the same for the whole cluster',
+    ],
+    [
+      'a parameter twice',
+      `${ETCD}postgres: { members: 2, params: [{ key: a, value: 1 }, { key: a, value: 2 }] }`,
+      'postgres.params[1]: "a" stands twice; wanted: each parameter once',
+    ],
+    [
+      'renewal after the end',
+      `${ETCD}postgres: { members: 2, certificate: { validity_period: 100, early_renewal_period: 100 } }`,
+      'postgres.certificate.early_renewal_period: certificates would be renewed 100 hours before their end, and are valid for 100; wanted: less',
+    ],
+    [
+      'one port for two things',
+      `${ETCD}postgres: { members: 2, haproxy: { read_only_port: 5000 } }`,
+      'postgres.haproxy.read_only_port: 5000 is "read_write_port", too; wanted: another port',
+    ],
+    [
+      'a member named as what it may be',
+      `${ETCD}postgres: { members: [{ name: primary }, { name: b }] }`,
+      'postgres.members[0]: "primary" is a name of the cluster already; wanted: one for each member',
+    ],
+  ])('%s', async (_, text, message) => {
+    const found = await problems(HEAD + text, { env: { EMPTY: '' }, files: { empty: '\n' } })
+    expect(found).toHaveLength(1)
+    expect(found[0]).toContain(message)
+  })
+})
+
+test('secrets are never part of a message, whatever is wrong with them', async () => {
+  const broken = ['1234567890', '[hunter2]', '{hunter2}', '{ file: [hunter2] }', '*hunter2', '@hunter2', 'hunter2: x']
+  const places = [
+    (secret: string) => `${HEAD}${ETCD}postgres: { members: 2, superuser_password: ${secret} }`,
+    (secret: string) => `${HEAD}etcd: { members: 1, authentication_bootstrap: { root_password: ${secret} } }`,
+    (secret: string) => `${HEAD}${ETCD}ca: { certificate: x, key: ${secret} }`,
+    (secret: string) => `${HEAD}${ETCD}admin_user_password: ${secret}`,
+  ]
+  for (const place of places)
+    for (const secret of broken)
+      expect((await problems(place(secret))).join('\n'), place(secret)).not.toMatch(/hunter2|1234567890/u)
+})
+
+test('any text is loaded or refused with places', async () => {
+  const words = fc.constantFrom(
+    ...'name: a domain: a.test etcd: dns: postgres: members: servers: 3 - { } [ ] & * << : ? | > " \' # ! %, chrony: *a &a'.split(
+      ' ',
+    ),
+    'patroni: { ttl: 3 }',
+    'tls: { ca_cert: x, server_cert: x, server_key: x }',
+    '\n',
+    '\n  ',
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(words, { maxLength: 30 }), fc.boolean(), async (parts, whole) => {
+      try {
+        await load((whole ? HEAD : '') + parts.join(' '))
+      } catch (error) {
+        expect(error).toBeInstanceOf(HoldfastError)
+        expect(String(error)).toMatch(/^HoldfastError: Cannot load stack\.yaml:\d+:\d+: .+; /u)
+      }
+    }),
+    { numRuns: 1000 },
+  )
+})
