@@ -1,15 +1,16 @@
-// Installs the Debian packages that tests, benchmarks or a stack need: only what is missing, nothing that is there is
-// touched, and no daemon is started. Usage: scripts/install-packages.ts test|bench|patroni|stack
+// Installs the Debian packages that tests, benchmarks or a stack need (and makes the user of name servers): only what is
+// missing, nothing that is there is touched, and no daemon is started. Usage: scripts/install-packages.ts test|bench|patroni|stack
 
 import { HoldfastError } from '../src/lib/errors.ts'
 import { packagesOf, SAMPLE_MACHINES } from '../src/targets/local/checks/host-machine.ts'
 import { installPackages } from '../src/targets/local/packages.ts'
+import { makeSystemUser, OWN_USER } from '../src/targets/local/system-user.ts'
 
 const NAME_SERVERS = ['bind9', 'bind9-dnsutils', 'bind9-utils', 'dnsperf', 'knot', 'knot-dnsutils', 'ldnsutils', 'nsd']
 const TEST = [...NAME_SERVERS, 'curl', 'etcd-client', 'etcd-server', 'iproute2', 'procps']
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  test: TEST,
-  bench: TEST,
+  test: [...TEST, ...packagesOf(SAMPLE_MACHINES)],
+  bench: [...TEST, ...packagesOf(SAMPLE_MACHINES)],
   patroni: ['etcd-client', 'etcd-server', 'patroni', 'postgresql', 'python3-etcd', 'python3-idna'],
   stack: packagesOf(SAMPLE_MACHINES),
 }
@@ -26,12 +27,15 @@ async function install(packages: readonly string[]): Promise<void> {
   const controller = new AbortController()
   process.once('SIGINT', () => controller.abort()).once('SIGTERM', () => controller.abort())
   try {
+    const isRoot = process.getuid?.() === 0
     await installPackages(packages, {
-      isRoot: process.getuid?.() === 0,
+      isRoot,
       env: process.env,
       signal: controller.signal,
       onProgress: (step) => process.stdout.write(`packages: ${step}\n`),
     })
+    // Stacks that are not run by root do without.
+    if (isRoot) await makeSystemUser(OWN_USER, controller.signal)
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
     process.stderr.write(`${error.message}\n${error.hint === undefined ? '' : `  ${error.hint}\n`}`)

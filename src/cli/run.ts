@@ -40,6 +40,8 @@ const INVALID_INPUT: ReadonlySet<string> = new Set([
   'NamesInvalid',
   'PublishConfigInvalid',
   'StackInvalid',
+  'AuthorityInvalid',
+  'CertificateNameInvalid',
 ])
 
 /** Runs one command line and resolves to the exit code. Rejects only on a defect of the program. */

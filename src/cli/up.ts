@@ -38,6 +38,7 @@ export const upCommand = command({
     const timeoutMs = parseTimeout(args.options.timeout)
     const operator = await openStack(args, io)
     const signal = io.stopSignal()
+    operator.refuseElsewhere(adopt)
     await refuseBadHost(operator, io, signal)
     const plan = await operator.plan()
     if (!json) io.stdout.write(formatPlan(plan, { colour: hasColour(io, io.stdout), width: widthOf(io.stdout) }))

@@ -1,8 +1,8 @@
 // Everything that can be done with a stack by its file: plan, up, status. It knows where the stack lives and what is in its
 // file; how machines are made real is the target's business, in which order the business of apply/.
 
-import { chmod, mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdir, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import type { MemberPlace } from '../clusters/etcd/settings.ts'
 import { patroniAccess } from '../clusters/postgres/access.ts'
 import type { Site } from '../clusters/site.ts'
@@ -13,6 +13,7 @@ import type { Machine } from '../machine/machine.ts'
 import { checkHost } from '../targets/local/checks/check-host.ts'
 import type { Finding } from '../targets/local/checks/finding.ts'
 import { programCommand } from '../targets/local/program.ts'
+import { supervisedDirectories } from '../targets/local/supervised-directories.ts'
 import type { ExistingMachine } from '../targets/target.ts'
 import { applyStack } from './apply/apply-stack.ts'
 import { clientFiles } from './client-files.ts'
@@ -99,7 +100,7 @@ export class Operator extends StackHandle {
   }
 
   async up(options: UpOptions): Promise<void> {
-    this.#refuseOtherFile(options.adopt)
+    this.refuseElsewhere(options.adopt)
     await withLock(this.directory.path, async () => {
       await this.#prepare()
       for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -133,10 +134,18 @@ export class Operator extends StackHandle {
   async #prepare(): Promise<void> {
     const { directory, stack } = this
     await mkdir(directory.path, { recursive: true, mode: 0o711 })
-    // Users of services have to pass through here.
-    await chmod(directory.path, 0o711)
+    await this.#letServicesPass()
     await writeKept(directory.addresses, machineAddresses(stack))
     await this.#remember({ file: stack.file, isEtcdFormed: this.#record?.isEtcdFormed ?? false })
+  }
+
+  /** Their users need what lies below; a name server that was here first may have closed the directory for others. */
+  async #letServicesPass(): Promise<void> {
+    const stacks = dirname(this.directory.path)
+    for (const path of [dirname(stacks), stacks, this.directory.path]) {
+      const { mode, uid } = await stat(path)
+      if ((mode & 0o011) !== 0o011 && uid === process.geteuid?.()) await chmod(path, (mode & 0o777) | 0o011)
+    }
   }
 
   async #apply({ progress, signal, timeoutMs }: UpOptions): Promise<void> {
@@ -177,15 +186,20 @@ export class Operator extends StackHandle {
     this.#record = record
   }
 
-  #refuseOtherFile(adopt: boolean): void {
-    const { stack } = this
-    const other = this.#record?.file
-    if (other === undefined || other === stack.file || adopt) return
-    throw new HoldfastError(
-      'StackElsewhere',
-      `Cannot bring up "${stack.name}": a stack of that name was brought up from ${other}; give this one another name`,
-      { hint: 'if it is the same stack and its file was moved, "holdfast up --adopt" takes it over' },
-    )
+  /** A stack of the same name, in another place or from another file. */
+  refuseElsewhere(adopt: boolean): void {
+    const { stack, directory } = this
+    const what = `Cannot bring up "${stack.name}": a stack of that name`
+    const other = supervisedDirectories().find((each) => basename(each) === stack.name && each !== directory.path)
+    if (other !== undefined)
+      throw new HoldfastError('StackElsewhere', `${what} runs in ${other}; stop it, or give this one another name`, {
+        hint: `"holdfast down ${stack.name} --state ${dirname(dirname(other))}" stops it`,
+      })
+    const file = this.#record?.file
+    if (file === undefined || file === stack.file || adopt) return
+    throw new HoldfastError('StackElsewhere', `${what} was brought up from ${file}; give this one another name`, {
+      hint: 'if it is the same stack and its file was moved, "holdfast up --adopt" takes it over',
+    })
   }
 
   async #compare(machines: readonly Machine[], existing: ReadonlyMap<string, ExistingMachine>): Promise<Plan> {

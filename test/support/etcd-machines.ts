@@ -1,11 +1,9 @@
 // An etcd cluster made of the machines that the product renders, on loopback addresses of its own, in a temporary
 // directory: what a target would do, step by step, as a test wants it.
 
-import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { etcdAccess } from '../../src/clusters/etcd/access.ts'
 import { etcdMachines } from '../../src/clusters/etcd/machines.ts'
 import type { MemberPlace } from '../../src/clusters/etcd/settings.ts'
@@ -18,7 +16,7 @@ import type { Hardware } from '../../src/machine/hardware.ts'
 import { OpensslKeyring } from './openssl-keyring.ts'
 import { pathIn, RunMachine } from './run-machine.ts'
 
-export const HARDWARE: Hardware = {
+const HARDWARE: Hardware = {
   vcpus: 2,
   memoryMib: 8192,
   volumeId: undefined,
@@ -150,20 +148,6 @@ export class EtcdMachines {
     const path = join(this.directory, 'secrets', `file-${this.#files++}`)
     writeFileSync(path, reveal(content), { mode: 0o600 })
     return path
-  }
-
-  /** etcdctl as root, on the bootstrap member. */
-  async etcdctl(...args: readonly string[]): Promise<string> {
-    const { endpoints, tls, username, password } = this.options(etcdAccess(this.spec, this.site, 'root'))
-    const env = {
-      PATH: '/usr/bin:/bin',
-      ETCDCTL_API: '3',
-      ETCDCTL_ENDPOINTS: endpoints.map((endpoint) => `https://${endpoint}`).join(','),
-      ETCDCTL_CACERT: tls?.caFile,
-      ...(username !== undefined && { ETCDCTL_USER: username, ETCDCTL_PASSWORD: password }),
-      ...(tls?.certFile !== undefined && { ETCDCTL_CERT: tls.certFile, ETCDCTL_KEY: tls.keyFile }),
-    }
-    return (await promisify(execFile)('etcdctl', args, { env })).stdout
   }
 
   async end(): Promise<void> {

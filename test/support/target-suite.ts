@@ -205,6 +205,7 @@ export function targetSuite(name: string, open: () => TargetUnderTest): void {
       const names = all.filter((line) => line.includes('=')).map((line) => line.split('=', 1)[0])
       expect(names.filter((name) => !['PWD', '_', 'OLDPWD', 'SHLVL'].includes(name)).toSorted()).toEqual([
         'HOLDFAST_PID',
+        'HOLDFAST_ROOT',
         'HOLDFAST_SERVICE',
         'HOME',
         'LANG',

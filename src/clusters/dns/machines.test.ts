@@ -63,7 +63,7 @@ test('a server listens on its address only, and says its name', () => {
     prometheus: { host: '127.103.20.2', port: 9153 },
     state: '/var/lib/holdfast',
   })
-  expect(second).toMatchObject({ name: 'dns-2', kind: 'dns', address: '127.103.20.2', packages: [] })
+  expect(second).toMatchObject({ name: 'dns-2', kind: 'dns', address: '127.103.20.2', packages: ['bind9-dnsutils'] })
   expect(second.ports.map(({ port, protocol }) => `${port}/${protocol}`)).toEqual([
     '53/udp',
     '53/tcp',

@@ -32,7 +32,8 @@ export function dnsMachines(spec: DnsSpec, site: Site, context: DnsContext): Mac
       kind: 'dns',
       address: server.address,
       hardware: server.hardware,
-      packages: [],
+      // For people who look: our own program needs nothing.
+      packages: ['bind9-dnsutils'],
       directories: [
         { path: '/etc/holdfast', owner: 'root', mode: 0o755 },
         { path: PATHS.zones, owner: 'root', mode: 0o755 },

@@ -28,7 +28,7 @@ export interface Membership {
 }
 
 export async function readMembership(spec: EtcdSpec, client: EtcdClient, signal: AbortSignal): Promise<Membership> {
-  const members = await client.memberList(signal)
+  const members = await listMembers(client, signal)
   const find = ({ address }: MemberPlace) => members.find(isAt(address))
   const isUnknown = (member: Member) => !spec.members.some(({ address }) => isAt(address)(member))
   return {
@@ -47,7 +47,7 @@ export async function readMembership(spec: EtcdSpec, client: EtcdClient, signal:
 /** Makes it known to the cluster, as a learner. To be done before it starts for the first time. */
 export async function joinMember(client: EtcdClient, machine: MemberPlace, signal: AbortSignal): Promise<void> {
   const attempt = async () => {
-    const members = await client.memberList(signal)
+    const members = await listMembers(client, signal)
     if (members.some(isAt(machine.address))) return
     // Left by an attempt that was interrupted and then given up. It would take the place of this one.
     for (const left of members.filter((member) => member.isLearner && !hasStarted(member)))
@@ -65,7 +65,7 @@ export async function promoteMember(
   onWait: (message: string) => void,
 ): Promise<void> {
   const attempt = async () => {
-    const members = await client.memberList(signal)
+    const members = await listMembers(client, signal)
     const member = members.find(isAt(address))
     if (member === undefined)
       throw new HoldfastError(
@@ -84,7 +84,7 @@ export async function promoteMember(
 /** Takes it out of the cluster; its process ends by itself, and its data is of no use any more. */
 export async function removeMember(client: EtcdClient, machine: MemberPlace, signal: AbortSignal): Promise<void> {
   const attempt = async () => {
-    const members = await client.memberList(signal)
+    const members = await listMembers(client, signal)
     const leaving = members.find(isAt(machine.address))
     if (leaving === undefined) return
     if (!leaving.isLearner) await prepareLeave(client, machine.name, leaving, members, signal)
@@ -134,6 +134,13 @@ async function readHealth(
     if (error instanceof HoldfastError && error.code === 'EtcdEndpoint') throw error
     return undefined
   }
+}
+
+/** A member tells what it knows; a read that goes through the leader before brings it up to date, if there is one. */
+async function listMembers(client: EtcdClient, signal: AbortSignal): Promise<readonly Member[]> {
+  const soon = AbortSignal.any([signal, AbortSignal.timeout(HEALTH_TIMEOUT_MS)])
+  await client.range({ key: Uint8Array.of(0) }, soon).catch(() => {})
+  return client.memberList(signal)
 }
 
 export function quorumOf(members: number): number {

@@ -8,7 +8,8 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2000
 
 /** What etcd says of a state that passes, beside what may be tried again anyway. */
-const PASSING = /not enough started members|in sync with leader|Peer URLs already exists|member not found|not leader/u
+const PASSING =
+  /not enough started members|can only promote a learner|Peer URLs already exists|member not found|not leader/u
 
 export interface InsistOptions {
   readonly signal: AbortSignal

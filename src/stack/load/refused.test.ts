@@ -340,8 +340,8 @@ describe('dns', () => {
   })
 
   test('takes a directory without zones, with a word', async () => {
-    const { notices } = await load(`${HEAD}dns: { servers: 1, zones: . }`, { files: {} })
-    expect(notices).toEqual([])
+    const { notices } = await load(`${HEAD}dns: { servers: 1, zones: zones }`, { files: { 'zones/.keep': '' } })
+    expect(notices).toEqual([expect.stringMatching(/stack\.yaml:3:27: there is no zone file in "zones"$/u)])
   })
 })
 

@@ -20,7 +20,11 @@ export async function importStack(file: string, shown: string): Promise<unknown>
   try {
     module = (await import(pathToFileURL(resolve(file)).href)) as typeof module
   } catch (error) {
-    throw new HoldfastError('StackInvalid', `Cannot load ${shown}: ${messageOf(error)}`, { cause: error })
+    throw new HoldfastError(
+      'StackInvalid',
+      `Cannot load ${shown}: ${oneLine(messageOf(error))}; wanted: a module that can be imported`,
+      { cause: error },
+    )
   } finally {
     hooks.deregister()
   }
@@ -30,4 +34,9 @@ export async function importStack(file: string, shown: string): Promise<unknown>
     'StackInvalid',
     `Cannot load ${shown}: it exports no stack; wanted: export default defineStack({ … })`,
   )
+}
+
+/** Messages about syntax draw the place with lines of their own. */
+function oneLine(message: string): string {
+  return message.trim().replaceAll(/\s+/gu, ' ')
 }

@@ -46,7 +46,7 @@ export function readZoneFiles(
       tell(`${zone.origin} is a zone of the stack itself, which holds its machines; wanted: another zone`)
     fileOf.set(zone.origin, file)
   }
-  if (files.length === 0) resolver.notice(path, `there is no zone file in ${quote(directory)}`)
+  if (fileOf.size === 0) resolver.notice(path, `there is no zone file in ${quote(directory)}`)
   return [...fileOf].map(([origin, file]) => ({
     name: basename(file),
     text: readChecked(file, origin, path, resolver) ?? '',

@@ -30,7 +30,7 @@ export const SAMPLE_MACHINES: readonly HostMachine[] = [
     { port: 2379, protocol: 'tcp', purpose: 'etcd clients' },
     { port: 2380, protocol: 'tcp', purpose: 'etcd peers' },
   ]),
-  ...sample('dns', 2, 20, [], OWN_USER, [
+  ...sample('dns', 2, 20, ['bind9-dnsutils'], OWN_USER, [
     { port: 53, protocol: 'udp', purpose: 'DNS' },
     { port: 53, protocol: 'tcp', purpose: 'DNS' },
     { port: 8080, protocol: 'tcp', purpose: 'health' },

@@ -56,10 +56,13 @@ describe('the state directory', () => {
   test('must let the users of services pass, when there are any', () => {
     mkdirSync(join(state, 'inner'))
     chmodSync(state, 0o700)
-    expect(check(join(state, 'inner'))).toMatchObject([{ state: 'ok' }])
-    expect(check(join(state, 'inner'), true)).toMatchObject([
+    const stack = join(state, 'inner/stacks/lab')
+    expect(check(stack)).toMatchObject([{ state: 'ok' }])
+    expect(check(stack, true)).toMatchObject([
       { state: 'problem', message: `users of services cannot pass "${state}"` },
     ])
+    // Where all stacks are kept, `up` opens the way itself.
+    expect(check(join(state, 'stacks/lab'), true)).toMatchObject([{ state: 'ok' }])
   })
 
   test.each([

@@ -16,7 +16,7 @@ const MIB = 1 << 20
 
 export function checkStateDirectory(directory: string, isRoot: boolean, root = '/'): readonly Finding[] {
   const existing = nearestExisting(directory)
-  const findings = [...checkAccess(existing, isRoot), ...checkMount(existing, root), ...checkLength(directory)]
+  const findings = [...checkAccess(existing, isRoot, dirname(dirname(directory))), ...checkMount(existing, root), ...checkLength(directory)]
   return findings.length === 0 ? [ok('state', directory)] : findings
 }
 
@@ -29,7 +29,8 @@ export function nearestExisting(directory: string): string {
   }
 }
 
-function checkAccess(existing: string, isRoot: boolean): readonly Finding[] {
+/** `own`: where all stacks are kept. There, `up` opens what is too closed by itself. */
+function checkAccess(existing: string, isRoot: boolean, own: string): readonly Finding[] {
   const path = lineage(existing)
   const [{ stats }] = path
   if (!stats.isDirectory()) return [problem('state', `"${existing}" is no directory`, ELSEWHERE)]
@@ -37,7 +38,8 @@ function checkAccess(existing: string, isRoot: boolean): readonly Finding[] {
   // With the sticky bit, as /tmp has it, others cannot rename or remove what is ours.
   const open = path.find((each) => (each.stats.mode & 0o1002) === 0o002)
   if (open !== undefined) return [problem('state', `anybody can change "${open.path}"`, `chmod o-w ${open.path}`)]
-  const closed = isRoot ? path.find((each) => (each.stats.mode & 0o001) === 0) : undefined
+  const others = path.filter((each) => each.path !== own && !each.path.startsWith(`${own}/`))
+  const closed = isRoot ? others.find((each) => (each.stats.mode & 0o001) === 0) : undefined
   if (closed === undefined) return []
   return [
     problem('state', `users of services cannot pass "${closed.path}"`, `chmod o+x ${closed.path}, or ${ELSEWHERE}`),

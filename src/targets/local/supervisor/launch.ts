@@ -19,19 +19,24 @@ export interface Launch {
   readonly onEnd: (end: DaemonEnd) => void
 }
 
-/** Named in the environment of what a service is and of what it starts itself. */
-export const SERVICE_VARIABLE = 'HOLDFAST_SERVICE'
-/** The process id of the service: whoever has its own there is the service, not something that it has started. */
-export const PID_VARIABLE = 'HOLDFAST_PID'
+/** In the environment of a service and of what it starts itself: the root of its machine, its name, its process id. */
+export const OWN_VARIABLES = { root: 'HOLDFAST_ROOT', service: 'HOLDFAST_SERVICE', pid: 'HOLDFAST_PID' } as const
 
 /** A process can only tell its own id after it has been started. It stays the same through every `exec`. */
-const BECOME = `export ${PID_VARIABLE}=$$; exec "$@"`
+const BECOME = `export ${OWN_VARIABLES.pid}=$$; exec "$@"`
 
 /** Its process id; undefined when `onEnd` will tell why there is none. Throws when its files cannot be read. */
 export function launch({ layout, machine, service, isRoot, onEnd }: Launch): number | undefined {
   const root = rootOf(layout, machine)
-  const own = { PATH, HOME: root, LANG: 'C.UTF-8', [SERVICE_VARIABLE]: `${machine}/${service.name}` }
-  const env = { ...own, ...service.environment, ...readEnvironment(root, service) }
+  const env = {
+    PATH,
+    HOME: root,
+    LANG: 'C.UTF-8',
+    ...service.environment,
+    ...readEnvironment(root, service),
+    [OWN_VARIABLES.root]: root,
+    [OWN_VARIABLES.service]: service.name,
+  }
   const command = isRoot ? asUser(service, new Accounts()) : service.command
   const output = openSync(logOf(layout, machine, service.name), APPEND, 0o640)
   try {

@@ -5,9 +5,9 @@ import { messageOf } from '../../../lib/errors.ts'
 import { Accounts } from '../accounts.ts'
 import { rootOf } from '../layout.ts'
 import type { DesiredMachine, DesiredService } from './desired.ts'
-import { findService, processesOf, topsOf, type Whose } from './machine-processes.ts'
+import { processesOf, type ServiceFinder, topsOf, type Whose } from './machine-processes.ts'
 import { type ObservedMachine, saveObserved } from './observed.ts'
-import { isRunning, type ProcessEntry, sendSignal } from './process-table.ts'
+import { isRunning, sendSignal } from './process-table.ts'
 import { ServiceCare, type Surroundings } from './service-care.ts'
 
 /** For what is left when all services have ended: PostgreSQL without its Patroni writes a checkpoint first. */
@@ -35,12 +35,11 @@ export class MachineCare {
     around: MachineSurroundings,
     desired: DesiredMachine,
     before: ObservedMachine | undefined,
-    processes: readonly ProcessEntry[],
+    finder: ServiceFinder,
   ) {
     this.#around = around
     this.#name = desired.machine
     this.#desired = desired
-    const mine = processesOf(this.#whose(), processes)
     const isSameBoot = before?.bootId === around.bootId
     const records = new Map(before?.services.map((record) => [record.startedAs.service.name, record]))
     const wanted = desired.services.filter(({ service }) => !records.has(service.name))
@@ -49,7 +48,7 @@ export class MachineCare {
       const care = new ServiceCare(this.#surroundings(), startedAs, record)
       const known =
         isSameBoot && record?.process !== undefined && isRunning(record.process) ? record.process : undefined
-      const process = known ?? findService(this.#name, startedAs.service, mine)
+      const process = known ?? finder.find(this.#whose(), startedAs.service)
       if (process !== undefined) care.adopt(process)
       else if (isSameBoot) care.lose()
       else care.settle()

@@ -2,7 +2,7 @@
 // in the machine's root, and what they start stays there (PostgreSQL goes to its data directory, which is in it, too).
 
 import type { Service } from '../../../machine/machine.ts'
-import { PID_VARIABLE, SERVICE_VARIABLE } from './launch.ts'
+import { OWN_VARIABLES } from './launch.ts'
 import {
   allProcesses,
   commandOf,
@@ -39,19 +39,42 @@ export function topsOf(processes: readonly ProcessEntry[]): ProcessEntry[] {
   return processes.filter(({ parent }) => !pids.has(parent))
 }
 
-/** The process that was started as a service, at whatever stage of becoming it; not one that it has started itself. */
-export function findService(
-  machine: string,
-  { name, command }: Pick<Service, 'name' | 'command'>,
-  processes: readonly ProcessEntry[],
-): ProcessEntry | undefined {
-  return processes.find(({ pid, session }) => {
-    const environment = environmentOf(pid)
-    // Where we may not look, it is told by its words, and by leading its session.
-    if (environment === undefined) return pid === session && isStartedBy(command, commandOf(pid))
-    const main = environment.get(PID_VARIABLE)
-    return environment.get(SERVICE_VARIABLE) === `${machine}/${name}` && (main === undefined || main === String(pid))
-  })
+/**
+ * Finds the process that was started as a service, at whatever stage of becoming it, not one that the service has started. Looks
+ * at the processes of the host once, when it is first asked.
+ */
+export class ServiceFinder {
+  #known: { readonly all: readonly ProcessEntry[]; readonly services: ReadonlyMap<string, ProcessEntry> } | undefined
+
+  find(whose: Whose, { name, command }: Pick<Service, 'name' | 'command'>): ProcessEntry | undefined {
+    this.#known ??= look()
+    const { all, services } = this.#known
+    return services.get(key(whose.root, name)) ?? findByWords(processesOf(whose, all), command)
+  }
+}
+
+function look(): { all: ProcessEntry[]; services: Map<string, ProcessEntry> } {
+  const all = allProcesses()
+  const services = new Map<string, ProcessEntry>()
+  for (const process of all) {
+    const environment = environmentOf(process.pid)
+    const main = environment?.get(OWN_VARIABLES.pid)
+    if (main !== undefined && main !== String(process.pid)) continue
+    const service = environment?.get(OWN_VARIABLES.service)
+    if (service !== undefined) services.set(key(environment?.get(OWN_VARIABLES.root), service), process)
+  }
+  return { all, services }
+}
+
+function key(root: string | undefined, service: string): string {
+  return `${root} ${service}`
+}
+
+/** Where we may not look at the environment: by what it was started with, and by leading its session. */
+function findByWords(processes: readonly ProcessEntry[], command: readonly string[]): ProcessEntry | undefined {
+  return processes.find(
+    ({ pid, session }) => pid === session && environmentOf(pid) === undefined && isStartedBy(command, commandOf(pid)),
+  )
 }
 
 /**

@@ -17,9 +17,10 @@ import { type Layout, layoutOf, logOf } from '../layout.ts'
 import { machinesIn, parseState, readState, stateFile } from '../state-file.ts'
 import { isDesiredMachine } from './desired.ts'
 import { findKeeper, startKeeper } from './keeper.ts'
+import { ServiceFinder } from './machine-processes.ts'
 import { MachineCare, type MachineSurroundings } from './machine-care.ts'
 import { loadObserved, type ObservedMachine } from './observed.ts'
-import { allProcesses, bootId, commandOf } from './process-table.ts'
+import { bootId, commandOf } from './process-table.ts'
 import { rotateLog } from './rotate-log.ts'
 
 /** Processes that are no children of ours, and the keeper, are looked at this often. */
@@ -111,9 +112,10 @@ class Supervisor {
       return this.#log(messageOf(error))
     }
     for (const name of [...this.#texts.keys()].filter((each) => !names.includes(each))) this.#forget(name)
+    const finder = new ServiceFinder()
     for (const name of names) {
       try {
-        this.#readMachine(name)
+        this.#readMachine(name, finder)
       } catch (error) {
         this.#log(messageOf(error))
         this.#texts.set(name, this.#texts.get(name) ?? '')
@@ -127,7 +129,7 @@ class Supervisor {
     rmSync(stateFile(this.#layout.observed, name), { force: true })
   }
 
-  #readMachine(name: string): void {
+  #readMachine(name: string, finder: ServiceFinder): void {
     const path = stateFile(this.#layout.desired, name)
     const text = readState(path)
     if (text === undefined || text === this.#texts.get(name)) return
@@ -135,7 +137,7 @@ class Supervisor {
     const desired = parseState(path, text, isDesiredMachine)
     const machine = this.#machines.get(name)
     if (machine !== undefined) machine.desired = desired
-    else this.#machines.set(name, new MachineCare(this.#around, desired, this.#before(name), allProcesses()))
+    else this.#machines.set(name, new MachineCare(this.#around, desired, this.#before(name), finder))
   }
 
   #before(name: string): ObservedMachine | undefined {

@@ -1,0 +1,90 @@
+// docs/reference/stack.md, from the schema of the stack file. What every machine takes is shown once; so is what may stand at
+// a cluster as well as at its machines.
+
+import { machineShape, settingsShape } from '../../src/machine/schema.ts'
+import type { Reference, Schema } from './json-schema.ts'
+
+const INTRODUCTION = `<!-- Generated from src/stack/schema.ts, src/clusters and src/machine by "npm run reference". -->
+
+What \`holdfast up\` reads: \`stack.yaml\`, or \`holdfast.config.ts\` with \`export default defineStack({ … })\`. The YAML is 1.2, with anchors and merge
+keys. A key that is not listed here is an error, and every error is told with line and column. Editors check and complete the file with
+[stack.schema.json](stack.schema.json) when its first line is \`# yaml-language-server: $schema=PATH\`.
+
+Secrets are the text itself, \`{ file: PATH }\` or \`{ env: VARIABLE }\`; those that are not given are generated once and kept. Certificates are PEM text
+or \`{ file: PATH }\`. Relative paths start at the directory of the file. Durations are written as in Go (\`500ms\`, \`30s\`, \`1h30m\`).`
+
+const MACHINES = `Members and servers are a number, or a list. Each entry of a list takes these keys, [the settings](#settings), and those
+of its kind.`
+
+const SETTINGS = `These stand at a machine, at its cluster or at the top of the file; the nearest wins. With \`target: local\`, processors, memory, networks,
+volumes, the clock and the forwarding of logs are those of this host, and the settings have no effect.`
+
+const isSetting = (key: string) => key in settingsShape
+const isOfMachine = (key: string) => key in machineShape
+
+export function stackPage(reference: Reference): string {
+  const top = reference.map(reference.schema).properties
+  const machine = reference.ruleOf(reference.map(top['etcd']).properties['members']) as Schema
+  const isOwn = (key: string) => !isSetting(key) && !isOfMachine(key)
+  return [
+    '# The stack file',
+    INTRODUCTION,
+    reference.table(reference.schema, (key) => !isSetting(key)),
+    '## Machines',
+    MACHINES,
+    reference.table(machine, isOfMachine),
+    ...nested(reference, machine, '', (key) => isOfMachine(key) && key !== 'libvirt_networks'),
+    '## Settings',
+    SETTINGS,
+    reference.table(machine, isSetting),
+    ...nested(reference, machine, '', isSetting),
+    '## ca',
+    reference.table(top['ca']),
+    ...['etcd', 'dns', 'postgres'].flatMap((key) => {
+      const shown = new Map([[key, new Set(Object.keys(reference.map(top[key]).properties))]])
+      return [
+        `## ${key}`,
+        `${top[key].description}`,
+        reference.table(top[key], (each) => !isSetting(each)),
+        ...nested(reference, top[key], `${key}.`, isOwn, shown),
+      ]
+    }),
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
+
+/** Tables of the maps in a map. `shown` has the keys that stand in a table already, by the name of their map. */
+function nested(
+  reference: Reference,
+  map: Schema,
+  path: string,
+  isShown: (key: string) => boolean,
+  shown = new Map<string, Set<string>>(),
+): string[] {
+  return Object.entries(reference.map(map).properties)
+    .filter(([key, value]) => isShown(key) && key !== 'ca' && !isPlace(reference, value))
+    .flatMap(([key, value]) => {
+      const rule = reference.ruleOf(value)
+      if (rule === undefined) return []
+      const before = shown.get(key) ?? new Set()
+      const own = (each: string) => !before.has(each) && !isSetting(each) && !isOfMachine(each)
+      // Entries of lists of machines may have a name that is not that of the machine.
+      const isNew = (each: string) => own(each) || (each === 'name' && !isMachine(rule))
+      const keys = Object.keys(rule.properties).filter(isNew)
+      shown.set(key, new Set([...before, ...keys]))
+      const at = `${path}${key}`
+      const table = keys.length === 0 ? [] : [`### ${at}`, reference.table(rule, (each) => keys.includes(each))]
+      return [...table, ...nested(reference, rule, `${at}.`, (each) => !isSetting(each) && !isOfMachine(each), shown)]
+    })
+}
+
+function isMachine({ properties }: { readonly properties: Record<string, unknown> }): boolean {
+  return 'local_address' in properties
+}
+
+/** Where a secret or a certificate is to be found: said once, at the top of the page. */
+function isPlace(reference: Reference, value: Schema): boolean {
+  const rule = reference.ruleOf(value)
+  return rule !== undefined && Object.keys(rule.properties).every((key) => key === 'file' || key === 'env')
+}
