@@ -21,6 +21,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseCorefile } from '../src/server/corefile/parse-corefile.ts'
 import { loadNames } from '../src/server/names-yaml/load-names.ts'
+import { loadStack } from '../src/stack/load-stack.ts'
 import { freePort } from './support/ports.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -75,6 +76,9 @@ describe.each(pages.filter((page) => readBlocks(page).length > 0))('%s', (page) 
         expect(() => loadNamesYaml(text, `${page} block`)).not.toThrow()
         writeFileSync(join(place.directory, 'names.yaml'), place.withPorts(text))
         return
+      case 'yaml stack.yaml':
+        await expect(loadStackYaml(place, text)).resolves.toBeDefined()
+        return
       default:
         throw new Error(`a block of kind "${kind}" is not run by any test; see CONTRIBUTING.md`)
     }
@@ -128,12 +132,22 @@ function readBlocks(page: string): Block[] {
       ...fence,
       output: fences[index + 1]?.kind === 'text' ? fences[index + 1].text : undefined,
     }))
-    .filter((block) => block.kind !== 'text')
+    // What needs a whole host is run by scripts/try-lab.sh.
+    .filter((block) => block.kind !== 'text' && block.kind !== 'sh lab')
 }
 
 function loadCorefile(text: string, file: string): void {
   const readFile = (path: string) => readFileSync(path, 'utf8')
   parseCorefile(text, { file, env: {}, readFile, hostname: 'localhost' })
+}
+
+/** Files it names are beside it. */
+function loadStackYaml(place: Place, text: string): Promise<unknown> {
+  const directory = mkdtempSync(join(place.directory, 'stack-'))
+  cpSync(join(root, 'examples/lab/zones'), join(directory, 'zones'), { recursive: true })
+  writeFileSync(join(directory, 'postgres-password'), 'secret\n')
+  writeFileSync(join(directory, 'stack.yaml'), text)
+  return loadStack({ file: join(directory, 'stack.yaml'), env: {} })
 }
 
 /** Secrets are elsewhere; everything else must be there. */

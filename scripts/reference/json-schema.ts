@@ -62,7 +62,6 @@ export class Reference {
     if (type === 'number') return 'number'
     if (type === 'string') return 'text'
     if (type === 'object') return 'map'
-    if (!value.anyOf && !value.oneOf) throw new Error(JSON.stringify(value))
     return [...new Set(this.variants(value).map((each) => this.kindOf(each)))].join(' or ')
   }
 

@@ -2,7 +2,7 @@
 // a cluster as well as at its machines.
 
 import { machineShape, settingsShape } from '../../src/machine/schema.ts'
-import type { Reference, Schema } from './json-schema.ts'
+import type { MapSchema, Reference, Schema } from './json-schema.ts'
 
 const INTRODUCTION = `<!-- Generated from src/stack/schema.ts, src/clusters and src/machine by "npm run reference". -->
 
@@ -25,7 +25,6 @@ const isOfMachine = (key: string) => key in machineShape
 export function stackPage(reference: Reference): string {
   const top = reference.map(reference.schema).properties
   const machine = reference.ruleOf(reference.map(top['etcd']).properties['members']) as Schema
-  const isOwn = (key: string) => !isSetting(key) && !isOfMachine(key)
   return [
     '# The stack file',
     INTRODUCTION,
@@ -41,12 +40,14 @@ export function stackPage(reference: Reference): string {
     '## ca',
     reference.table(top['ca']),
     ...['etcd', 'dns', 'postgres'].flatMap((key) => {
-      const shown = new Map([[key, new Set(Object.keys(reference.map(top[key]).properties))]])
+      const shown = new Map<string, ReadonlySet<string>>([
+        [key, new Set(Object.keys(reference.map(top[key]).properties))],
+      ])
       return [
         `## ${key}`,
         `${top[key].description}`,
         reference.table(top[key], (each) => !isSetting(each)),
-        ...nested(reference, top[key], `${key}.`, isOwn, shown),
+        ...nested(reference, top[key], `${key}.`, (each) => !isSetting(each), shown),
       ]
     }),
   ]
@@ -60,31 +61,29 @@ function nested(
   map: Schema,
   path: string,
   isShown: (key: string) => boolean,
-  shown = new Map<string, Set<string>>(),
+  shown = new Map<string, ReadonlySet<string>>(),
 ): string[] {
-  return Object.entries(reference.map(map).properties)
-    .filter(([key, value]) => isShown(key) && key !== 'ca' && !isPlace(reference, value))
-    .flatMap(([key, value]) => {
-      const rule = reference.ruleOf(value)
-      if (rule === undefined) return []
-      const before = shown.get(key) ?? new Set()
-      const own = (each: string) => !before.has(each) && !isSetting(each) && !isOfMachine(each)
-      // Entries of lists of machines may have a name that is not that of the machine.
-      const isNew = (each: string) => own(each) || (each === 'name' && !isMachine(rule))
-      const keys = Object.keys(rule.properties).filter(isNew)
-      shown.set(key, new Set([...before, ...keys]))
-      const at = `${path}${key}`
-      const table = keys.length === 0 ? [] : [`### ${at}`, reference.table(rule, (each) => keys.includes(each))]
-      return [...table, ...nested(reference, rule, `${at}.`, (each) => !isSetting(each) && !isOfMachine(each), shown)]
-    })
+  const rules = Object.entries(reference.map(map).properties).flatMap(([key, value]) => {
+    const rule = isShown(key) && key !== 'ca' ? reference.ruleOf(value) : undefined
+    return rule === undefined || isPlace(rule) ? [] : [{ key, rule }]
+  })
+  // What a cluster and its machines may both have is shown at the cluster.
+  const machinesLast = rules.toSorted((a, b) => Number(isMachine(a.rule)) - Number(isMachine(b.rule)))
+  return machinesLast.flatMap(({ key, rule }) => {
+    const before = shown.get(key) ?? new Set()
+    const isOwn = (each: string) => !isMachine(rule) || !(isSetting(each) || isOfMachine(each))
+    const keys = Object.keys(rule.properties).filter((each) => isOwn(each) && !before.has(each))
+    shown.set(key, new Set([...before, ...keys]))
+    const table = keys.length === 0 ? [] : [`### ${path}${key}`, reference.table(rule, (each) => keys.includes(each))]
+    return [...table, ...nested(reference, rule, `${path}${key}.`, isOwn, shown)]
+  })
 }
 
-function isMachine({ properties }: { readonly properties: Record<string, unknown> }): boolean {
+function isMachine({ properties }: MapSchema): boolean {
   return 'local_address' in properties
 }
 
 /** Where a secret or a certificate is to be found: said once, at the top of the page. */
-function isPlace(reference: Reference, value: Schema): boolean {
-  const rule = reference.ruleOf(value)
-  return rule !== undefined && Object.keys(rule.properties).every((key) => key === 'file' || key === 'env')
+function isPlace({ properties }: MapSchema): boolean {
+  return Object.keys(properties).every((key) => key === 'file' || key === 'env')
 }

@@ -45,7 +45,7 @@ export class YamlText implements Located {
     const faults = [...this.#document.errors, ...this.#document.warnings].map((error) =>
       this.#fault(error.pos[0], wordsOf(error)),
     )
-    this.#followAliases()
+    if (text.includes('*')) this.#followAliases()
     if (faults.length === 0) faults.push(...this.#lostAliases())
     if (faults.length === 0) {
       try {

@@ -143,6 +143,15 @@ describe('settings', () => {
     expect(await step()).toContain('as wanted')
   })
 
+  test('come with the roles that members need, should Patroni have been killed before it made them', async () => {
+    await lab.psql(address, 'drop owned by rewinder; drop role rewinder')
+    await step()
+    const sql = "select has_function_privilege('rewinder', 'pg_read_binary_file(text)', 'execute')"
+    expect(await lab.psql(address, sql)).toBe('t')
+    const login = { PGUSER: 'rewinder', PGPASSWORD: lab.keyring.secret('postgres-rewinder-password').reveal() }
+    expect(await lab.psql(address, 'select current_user', login)).toBe('rewinder')
+  })
+
   test('reach all members without a restart where none is needed', async () => {
     expect(lab.change({ params: { work_mem: '8MB' } })).toEqual(['pg-1:/etc/patroni/dynamic.json'])
     expect(await step()).toContain('{"postgresql": {"parameters": {"work_mem": "8MB"}}}')

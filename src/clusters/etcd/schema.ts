@@ -39,6 +39,7 @@ const settings = {
 
 const rootPassword = z
   .union([z.literal(''), secret], { error: 'text, { file: PATH } or { env: VARIABLE }' })
+  .meta({ title: 'text or map' })
   .optional()
   .describe('Password of root where users have passwords; generated unless given.')
 

@@ -38,6 +38,7 @@ export type AuthorityDocument = z.output<typeof authoritySchema>
 
 const value = z
   .union([z.string(), z.number(), z.boolean()], { error: 'text, a number, true or false' })
+  .meta({ title: 'text, number, `true` or `false`' })
   .transform(String)
 
 const params = z

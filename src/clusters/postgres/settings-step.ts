@@ -1,28 +1,51 @@
-// The step that brings the settings in etcd to those of dynamic.json, through Patroni's REST API. Python's own library
-// is enough for it, and Python is there wherever Patroni is.
+// The step that brings what members share to what is wanted: settings in etcd through Patroni's REST API, and the roles
+// they use among themselves. Python's own library is enough for it, and Python is there wherever Patroni is.
 //
 // A new cluster has short loops so that it is complete soon; the step waits for that before it sets the wanted ones. And
 // it ends only when members have taken up what it changed: from then on they say whether a restart is needed for it.
+// Patroni makes the roles when it makes the cluster, and never again: killed in between, it leaves a primary that nobody
+// can follow.
 
-export const SETTINGS_STEP = `"""Brings the settings that the members of a Patroni cluster share to what a file says.
+export const SETTINGS_STEP = String.raw`"""Brings what the members of a Patroni cluster share to what a file says.
 
 Usage: apply-settings.py PATRONI_YML SETTINGS
-Nothing is done when they are as wanted. PostgreSQL's parameters that the file does not have are removed; other settings
+Nothing is done when all is as wanted. PostgreSQL's parameters that the file does not have are removed; other settings
 that it does not have stay.
 """
 import base64
 import json
+import os
 import ssl
+import subprocess
 import sys
 import time
 import urllib.request
 
 LOOK_SECONDS = 0.3
+LEADER_SECONDS = 120
 # For the members to become complete; one that cannot must not keep the settings from the others.
-SETTLE_SECONDS = 60
+COMPLETE_SECONDS = 60
 TAKE_UP_SECONDS = 20
 # Patroni reloads PostgreSQL and looks a second later which parameters wait for a restart.
 RELOAD_SECONDS = 2
+
+# Passwords come in the environment and must not get into the log. No standby may be there yet to wait for.
+ROLES = r"""
+\getenv replication REPLICATION_PASSWORD
+\getenv rewind REWIND_PASSWORD
+SET synchronous_commit = local;
+SET log_statement = none;
+SET log_min_duration_statement = -1;
+SET log_min_error_statement = panic;
+SELECT format('CREATE ROLE %I LOGIN REPLICATION PASSWORD %L', :'replication_role', :'replication')
+ WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'replication_role') \gexec
+SELECT format(
+    'CREATE ROLE %1$I LOGIN PASSWORD %2$L;
+     GRANT EXECUTE ON FUNCTION pg_ls_dir(text, boolean, boolean), pg_stat_file(text, boolean),
+     pg_read_binary_file(text), pg_read_binary_file(text, bigint, bigint, boolean) TO %1$I',
+    :'rewind_role', :'rewind')
+ WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'rewind_role') \gexec
+"""
 
 
 class Api:
@@ -41,6 +64,48 @@ class Api:
         with urllib.request.urlopen(request, timeout=10, context=self.context) as response:
             return json.load(response)
 
+    def members(self):
+        return self.call('GET', '/cluster')['members']
+
+
+def retry(seconds, attempt):
+    """Until it returns something true; what it raises is raised when the time is up."""
+    deadline = time.monotonic() + seconds
+    while True:
+        is_last = time.monotonic() > deadline
+        try:
+            result = attempt()
+            if result or is_last:
+                return result
+        except (OSError, ValueError, subprocess.SubprocessError):
+            if is_last:
+                raise
+        time.sleep(LOOK_SECONDS)
+
+
+def make_roles(api, postgresql):
+    leader = next((member for member in api.members() if member['role'] == 'leader'), None)
+    if leader is None:
+        return False
+    users = postgresql['authentication']
+    superuser, replication, rewind = users['superuser'], users['replication'], users['rewind']
+    command = [os.path.join(postgresql['bin_dir'], 'psql'), '-XAtq', '-v', 'ON_ERROR_STOP=1']
+    command += ['-v', 'replication_role=' + replication['username'], '-v', 'rewind_role=' + rewind['username']]
+    environment = {
+        'PGHOST': leader['host'],
+        'PGPORT': str(leader['port']),
+        'PGDATABASE': 'postgres',
+        'PGUSER': superuser['username'],
+        'PGPASSWORD': superuser['password'],
+        'PGSSLMODE': superuser['sslmode'],
+        'PGSSLROOTCERT': superuser['sslrootcert'],
+        'PGCONNECT_TIMEOUT': '5',
+        'REPLICATION_PASSWORD': replication['password'],
+        'REWIND_PASSWORD': rewind['password'],
+    }
+    subprocess.run(command, input=ROLES, env=environment, text=True, check=True)
+    return True
+
 
 def is_complete(members, settings):
     roles = [member['role'] for member in members]
@@ -50,25 +115,6 @@ def is_complete(members, settings):
         and all(member['state'] in ('running', 'streaming') for member in members)
         and sum(role in ('sync_standby', 'quorum_standby') for role in roles) >= min(standbys, len(members) - 1)
     )
-
-
-def settle(api, settings):
-    deadline = time.monotonic() + SETTLE_SECONDS
-    while True:
-        problem = 'the cluster has no leader yet'
-        try:
-            members = api.call('GET', '/cluster')['members']
-            if is_complete(members, settings):
-                return
-            if any(member['role'] == 'leader' for member in members):
-                problem = None
-        except (OSError, ValueError) as error:
-            problem = str(error)
-        if time.monotonic() > deadline:
-            if problem:
-                sys.exit('Cannot apply the settings of the cluster: ' + problem)
-            return
-        time.sleep(LOOK_SECONDS)
 
 
 def difference(current, wanted, removes=False):
@@ -84,26 +130,21 @@ def difference(current, wanted, removes=False):
 
 
 def wait_for_reload(api, config):
-    deadline = time.monotonic() + TAKE_UP_SECONDS
-    for member in api.call('GET', '/cluster')['members']:
-        url = member['api_url'].removesuffix('/patroni')
-        while time.monotonic() < deadline:
-            try:
-                if api.call('GET', '/config', url=url) == config:
-                    break
-            except (OSError, ValueError):
-                break
-            time.sleep(LOOK_SECONDS)
+    urls = [member['api_url'].removesuffix('/patroni') for member in api.members()]
+    retry(TAKE_UP_SECONDS, lambda: all(api.call('GET', '/config', url=url) == config for url in urls))
     time.sleep(RELOAD_SECONDS)
 
 
 def main(patroni_file, settings_file):
     # Written as JSON, which is YAML.
     with open(patroni_file) as file:
-        api = Api(json.load(file))
+        patroni = json.load(file)
     with open(settings_file) as file:
         settings = json.load(file)
-    settle(api, settings)
+    api = Api(patroni)
+    if not retry(LEADER_SECONDS, lambda: make_roles(api, patroni['postgresql'])):
+        sys.exit('Cannot apply the settings of the cluster: it has no leader')
+    retry(COMPLETE_SECONDS, lambda: is_complete(api.members(), settings))
     patch = difference(api.call('GET', '/config'), settings)
     if not patch:
         return print('Settings of the cluster are as wanted')
@@ -115,6 +156,6 @@ def main(patroni_file, settings_file):
 
 try:
     main(*sys.argv[1:])
-except (OSError, ValueError) as error:
+except (OSError, ValueError, subprocess.SubprocessError) as error:
     sys.exit('Cannot apply the settings of the cluster: {}'.format(error))
 `

@@ -103,7 +103,8 @@ class LogTail {
   }
 
   *#readFrom(path: string): Generator<string> {
-    const fd = openSync(path, 'r')
+    const fd = openIfThere(path)
+    if (fd === undefined) return
     try {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
       for (let count: number; (count = readSync(fd, chunk, 0, chunk.length, this.#offset)) > 0; ) {
@@ -124,6 +125,16 @@ class LogTail {
   }
 }
 
+/** A machine may be removed while its logs are followed. */
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, 'r')
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
 function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino
 }
@@ -134,7 +145,8 @@ function sizeOf(path: string): number {
 
 /** Read from the end, so that a long log costs no more than a short one. */
 function offsetOfLast(path: string, lines: number): number {
-  const fd = openSync(path, 'r')
+  const fd = openIfThere(path)
+  if (fd === undefined) return 0
   try {
     const { size } = fstatSync(fd)
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
