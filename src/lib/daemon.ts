@@ -1,5 +1,6 @@
-// The one place that starts programs that outlive whoever starts them. Each gets a session of its own (no terminal takes
-// it down), nothing to read, and a file for its output rather than a pipe, so that it does not notice when its starter ends.
+// The one place that starts programs that outlive whoever starts them. Each gets a session of its own (no terminal
+// takes it down), nothing to read, and a file for its output rather than a pipe, so that it does not notice when its
+// starter ends.
 
 import { spawn } from 'node:child_process'
 import { getSystemErrorMessage } from 'node:util'

@@ -32,7 +32,6 @@ export const chronySchema = map({
     .optional()
     .describe('When the clock may be stepped instead of slewed.'),
 }).meta({ id: 'chrony' })
-export type ChronyDocument = z.output<typeof chronySchema>
 
 const tag = z.string({ error: 'a tag' }).optional()
 

@@ -70,5 +70,3 @@ export const networkShape = {
     .optional()
     .describe('macvtap interfaces (bridge mode), after the libvirt networks.'),
 }
-
-export type LibvirtNetworkDocument = z.output<typeof libvirtNetwork>

@@ -3,7 +3,8 @@
 
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { MemberPlace } from '../clusters/etcd/settings.ts'
+import { checkSameLogin } from '../clusters/etcd/check-login.ts'
+import { type MemberPlace, PATHS as ETCD_PATHS } from '../clusters/etcd/settings.ts'
 import { patroniAccess } from '../clusters/postgres/access.ts'
 import type { Site } from '../clusters/site.ts'
 import { replaceFile } from '../lib/atomic-file.ts'
@@ -203,6 +204,7 @@ export class Operator extends StackHandle {
   }
 
   async #compare(machines: readonly Machine[], existing: ReadonlyMap<string, ExistingMachine>): Promise<Plan> {
+    this.#refuseImpossible(machines, existing)
     const states = await this.target.observe()
     const gone = [...existing.values()].filter(({ name }) => !machines.some((machine) => machine.name === name))
     const options = { withOwners: this.#isRoot }
@@ -216,6 +218,24 @@ export class Operator extends StackHandle {
         ...gone.map(removedMachine),
       ],
     }
+  }
+
+  /** What no sequence of steps leads to from what there is. */
+  #refuseImpossible(machines: readonly Machine[], existing: ReadonlyMap<string, ExistingMachine>): void {
+    for (const { name, address } of machines) {
+      const now = existing.get(name)?.address ?? address
+      if (now !== address)
+        throw new HoldfastError(
+          'MachineMoved',
+          `Cannot give "${name}" the address ${address}: it has ${now}; addresses stay`,
+          {
+            hint: 'under another name it is a new machine, which joins before the old one leaves',
+          },
+        )
+    }
+    const members = [...existing.values()].filter(({ kind }) => kind === 'etcd')
+    const settings = members.map(({ files }) => files.get(ETCD_PATHS.settings)?.text).find((text) => text !== undefined)
+    if (this.stack.etcd !== undefined && settings !== undefined) checkSameLogin(this.stack.etcd, settings)
   }
 
   #render(existing: ReadonlyMap<string, ExistingMachine>, members?: readonly MemberPlace[]): Machine[] {

@@ -1,4 +1,5 @@
-// Supervision through kills at any moment, damaged files and commands at the same time: in the end, everything runs once.
+// Supervision through kills at any moment, damaged files and commands at the same time: in the end, everything runs
+// once.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'

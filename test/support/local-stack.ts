@@ -1,5 +1,5 @@
-// A stack of the target `local` in a temporary directory, with small machines whose services are shell scripts. Whatever
-// a test does, closing it ends every process that was started in the directory.
+// A stack of the target `local` in a temporary directory, with small machines whose services are shell scripts.
+// Whatever a test does, closing it ends every process that was started in the directory.
 
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

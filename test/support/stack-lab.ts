@@ -16,7 +16,7 @@ import type { CommandResult } from './command-line.ts'
 import { HoldfastProcess, zoneText } from './holdfast-process.ts'
 import { until } from './until.ts'
 
-const LAUNCHER = join(import.meta.dirname, '../../bin/holdfast')
+export const HOLDFAST = join(import.meta.dirname, '../../bin/holdfast')
 const isRoot = process.getuid?.() === 0
 /** Ports below 1024 are for root. */
 export const DNS_PORT = isRoot ? 53 : 5300
@@ -71,7 +71,7 @@ export class StackLab {
 
   /** bin/holdfast, in the directory of the stack file, to its end. */
   run(command: string, ...args: readonly string[]): Promise<CommandResult> {
-    return this.exec(LAUNCHER, [command, ...args, '--state', this.state])
+    return this.exec(HOLDFAST, [command, ...args, '--state', this.state])
   }
 
   spawn(command: string, ...args: readonly string[]): HoldfastProcess {
@@ -139,7 +139,13 @@ export class StackLab {
 
   etcdctl(user: string, ...args: readonly string[]): Promise<CommandResult> {
     const password = this.secret(user === 'root' ? 'etcd-root-password' : `etcd-user-${user}-password`)
-    return this.client(`etcdctl ${args.map((each) => `'${each}'`).join(' ')}`, { ETCDCTL_USER: `${user}:${password}` })
+    const [, endpoints = ''] = /ETCDCTL_ENDPOINTS=(.*)/u.exec(readFileSync(this.path('client/env'), 'utf8')) ?? []
+    return this.exec('etcdctl', args, {
+      env: {
+        ...{ ETCDCTL_API: '3', ETCDCTL_ENDPOINTS: endpoints, ETCDCTL_CACERT: this.path('client/etcd-ca.pem') },
+        ETCDCTL_USER: `${user}:${password}`,
+      },
+    })
   }
 
   /** Output of psql, one line a row; a failure is an error. */

@@ -19,7 +19,7 @@ export interface TargetUnderTest {
 const ENDLESS = 'trap "echo stopped; exit 0" TERM; trap "echo reloaded" HUP; echo started; while :; do sleep 0.05; done'
 
 export function targetSuite(name: string, open: () => TargetUnderTest): void {
-  describe(name, () => {
+  describe(`the target ${name}`, () => {
     let under: TargetUnderTest
     let target: Target
     beforeEach(() => {

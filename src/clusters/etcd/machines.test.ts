@@ -107,12 +107,12 @@ describe('a member', () => {
   test('has a certificate for all its names, with none that could be a user', () => {
     const request = requests.find(({ id }) => id === 'etcd-1/server')
     expect(request).toMatchObject({ addresses: ['10.0.0.1', '127.0.0.1'], usages: ['server', 'client'] })
-    expect(request?.domains).toEqual(['etcd-1', 'etcd-1.lab.test', 'localhost', 'peers.etcd.lab.test'])
+    expect(request?.domains).toEqual(['etcd-1', 'etcd-1.lab.test', 'localhost', 'peers.etcd.lab'])
     expect(request).not.toHaveProperty('commonName')
   })
 
   test('lets only members in on the port for peers', () => {
-    expect(settings(machine).ETCD_PEER_CERT_ALLOWED_HOSTNAME).toBe('peers.etcd.lab.test')
+    expect(settings(machine).ETCD_PEER_CERT_ALLOWED_HOSTNAME).toBe('peers.etcd.lab')
   })
 })
 

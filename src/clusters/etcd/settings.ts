@@ -25,10 +25,11 @@ export interface MemberPlace {
 
 /**
  * A name that only our members' certificates carry. The users' certificates come from the same authority, and without
- * this, any of them would be let in on the port of the peers, where there are no permissions.
+ * this, any of them would be let in on the port of the peers, where there are no permissions. It is nobody's address, and stays when
+ * the domain of the stack changes: members with another one would shut each other out.
  */
-export function peerName({ domain }: Site): string {
-  return `peers.etcd.${domain}`
+export function peerName({ stack }: Site): string {
+  return `peers.etcd.${stack}`
 }
 
 export function memberSettings(spec: EtcdSpec, site: Site, { name, address }: EtcdMember): string {

@@ -106,7 +106,6 @@ const haproxy = map({
     .describe('Port that leads to the primary.'),
   read_only_port: number(1, 65_535).prefault(HAPROXY_DEFAULTS.read_only_port).describe('Port that leads to replicas.'),
 })
-export type HaproxyDocument = z.output<typeof haproxy>
 
 export const postgresSchema = map(
   {

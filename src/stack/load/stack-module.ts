@@ -2,7 +2,7 @@
 // leads to defineStack, so that nothing has to be installed beside it.
 
 import { registerHooks } from 'node:module'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { HoldfastError, messageOf } from '../../lib/errors.ts'
 
@@ -20,11 +20,8 @@ export async function importStack(file: string, shown: string): Promise<unknown>
   try {
     module = (await import(pathToFileURL(resolve(file)).href)) as typeof module
   } catch (error) {
-    throw new HoldfastError(
-      'StackInvalid',
-      `Cannot load ${shown}: ${oneLine(messageOf(error))}; wanted: a module that can be imported`,
-      { cause: error },
-    )
+    const problem = `${oneLine(messageOf(error))}; wanted: a module that can be imported`
+    throw new HoldfastError('StackInvalid', `Cannot load ${shown}${lineIn(shown, error)}: ${problem}`, { cause: error })
   } finally {
     hooks.deregister()
   }
@@ -34,6 +31,12 @@ export async function importStack(file: string, shown: string): Promise<unknown>
     'StackInvalid',
     `Cannot load ${shown}: it exports no stack; wanted: export default defineStack({ … })`,
   )
+}
+
+/** `:3:7`, as far as the stack of an error tells where in the file it came from. */
+function lineIn(shown: string, error: unknown): string {
+  const mentions = error instanceof Error ? (error.stack ?? '').split(basename(shown)).slice(1) : []
+  return mentions.map((after) => /^:\d+(?::\d+)?/u.exec(after)?.[0]).find((place) => place !== undefined) ?? ''
 }
 
 /** Messages about syntax draw the place with lines of their own. */

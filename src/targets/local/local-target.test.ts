@@ -1,4 +1,4 @@
 import { targetSuite } from '../../../test/support/target-suite.ts'
 import { LocalStack } from '../../../test/support/local-stack.ts'
 
-targetSuite('the target local', () => new LocalStack())
+targetSuite('local', () => new LocalStack())

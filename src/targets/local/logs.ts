@@ -1,5 +1,6 @@
-// The logs of services, line by line: the last ones, and those that come. A log is cut to nothing when it has grown long, after its
-// content was copied to `x.log.1` (supervisor/rotate-log.ts); whoever follows it reads the rest from the copy, and goes on from the start.
+// The logs of services, line by line: the last ones, and those that come. A log is cut to nothing when it has grown
+// long, after its content was copied to `x.log.1` (supervisor/rotate-log.ts); whoever follows it reads the rest from
+// the copy, and goes on from the start.
 
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Small JSON files that commands and the supervisor share. They are replaced as a whole, so that a reader meets the old or
-// the new one, never half of one. Synchronous: the supervisor must have written down what it does before it goes on.
+// Small JSON files that commands and the supervisor share. They are replaced as a whole, so that a reader meets the old
+// or the new one, never half of one. Synchronous: the supervisor must have written down what it does before it goes on.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -66,8 +66,8 @@ export function loadState<T>(path: string, isValid: (value: unknown) => value is
 }
 
 /**
- * Readable for us alone. A durable file outlives a power cut, and its directory is made; the supervisor's passing notes must not
- * bring back a directory that was just removed.
+ * Readable for us alone. A durable file outlives a power cut, and its directory is made; the supervisor's passing notes
+ * must not bring back a directory that was just removed.
  */
 export function saveState(path: string, value: unknown, options: { readonly isDurable: boolean }): void {
   const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`)

@@ -1,5 +1,5 @@
-// Starting, finding, awaiting and ending the supervisor from the outside. Nothing is said to it but by files; whether it
-// has done what they ask for is seen in what it writes.
+// Starting, finding, awaiting and ending the supervisor from the outside. Nothing is said to it but by files; whether
+// it has done what they ask for is seen in what it writes.
 
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'

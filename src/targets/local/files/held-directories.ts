@@ -1,6 +1,7 @@
-// Files below a directory, reached without ever following a symbolic link: a service may write in parts of its machine, and
-// what it plants there must not lead us (who may be root) anywhere else. Each directory on the way is opened from
-// the one before it and held, through /proc/self/fd, which is what openat(2) does: renaming parts of the path meanwhile changes nothing.
+// Files below a directory, reached without ever following a symbolic link: a service may write in parts of its machine,
+// and what it plants there must not lead us (who may be root) anywhere else. Each directory on the way is opened from
+// the one before it and held, through /proc/self/fd, which is what openat(2) does: renaming parts of the path meanwhile
+// changes nothing.
 
 import {
   closeSync,

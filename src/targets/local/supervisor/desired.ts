@@ -1,5 +1,5 @@
-// What should run on a machine. Commands write it, the supervisor makes it so: nothing is lost when either is killed, because
-// nothing is said anywhere else.
+// What should run on a machine. Commands write it, the supervisor makes it so: nothing is lost when either is killed,
+// because nothing is said anywhere else.
 
 import type { Service } from '../../../machine/machine.ts'
 import type { FileDigests } from '../files/manifest.ts'

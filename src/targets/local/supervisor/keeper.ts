@@ -1,6 +1,7 @@
-// Who starts the supervisor, and starts it again when it is killed: a few lines of shell. Both hold a lock of the kernel's
-// (flock) as long as they live, so there is never a second one, and nothing stale is left behind by a kill -9. The supervisor
-// starts a new keeper when its keeper is gone; that one waits for the supervisor's lock until it is needed.
+// Who starts the supervisor, and starts it again when it is killed: a few lines of shell. Both hold a lock of the
+// kernel's (flock) as long as they live, so there is never a second one, and nothing stale is left behind by a kill -9.
+// The supervisor starts a new keeper when its keeper is gone; that one waits for the supervisor's lock until it is
+// needed.
 
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { startDaemon } from '../../../lib/daemon.ts'
@@ -11,8 +12,9 @@ import { commandOf } from './process-table.ts'
 const NAME = 'holdfast-keeper'
 
 /**
- * Arguments: the keeper's lock and pid file, the supervisor's lock, and the supervisor's command. The supervisor's descriptor of its
- * lock is inherited from flock; Node passes it on to nobody. 137 is SIGKILL: anything else may happen again at once.
+ * Arguments: the keeper's lock and pid file, the supervisor's lock, and the supervisor's command. The supervisor's
+ * descriptor of its lock is inherited from flock; Node passes it on to nobody. 137 is SIGKILL: anything else may happen
+ * again at once.
  */
 const SCRIPT = `
 umask 022

@@ -1,5 +1,5 @@
-// Starts a service: as its user with no more rights than it needs, in its machine's root, with an environment of its own
-// and nothing of ours, its output appended to its log.
+// Starts a service: as its user with no more rights than it needs, in its machine's root, with an environment of its
+// own and nothing of ours, its output appended to its log.
 
 import { closeSync, constants, fchmodSync, openSync } from 'node:fs'
 import { type DaemonEnd, startDaemon } from '../../../lib/daemon.ts'

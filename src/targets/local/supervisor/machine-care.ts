@@ -1,5 +1,5 @@
-// Makes what runs on a machine what should run. One pass looks at everything and does the next thing there is to do; when
-// something happens, another pass follows. It does not matter how things came to be as they are.
+// Makes what runs on a machine what should run. One pass looks at everything and does the next thing there is to do;
+// when something happens, another pass follows. It does not matter how things came to be as they are.
 
 import { messageOf } from '../../../lib/errors.ts'
 import { Accounts } from '../accounts.ts'
@@ -85,13 +85,15 @@ export class MachineCare {
     this.#isStopped = false
     this.#leftovers = undefined
     this.#dropOthers(now)
+    // What comes after a step waits for it.
+    let isHeldUp = false
     for (const wanted of this.#desired.services) {
       const care = this.#careFor(wanted)
-      if (care.isAlive && !care.isUpToDate(wanted)) care.stop(now)
-      else if (care.isAlive) care.reload(wanted)
+      if (care.isAlive && care.isUpToDate(wanted)) care.reload(wanted)
+      else if (isHeldUp) continue
+      else if (care.isAlive) care.stop(now)
       else if (!care.isDone(wanted) && care.isDue(wanted, now)) care.start(wanted)
-      // What comes after a step waits for it.
-      if (wanted.service.once === true && !care.isDone(wanted)) return
+      isHeldUp ||= wanted.service.once === true && !care.isDone(wanted)
     }
   }
 
@@ -108,8 +110,8 @@ export class MachineCare {
   }
 
   /**
-   * What services have started and left behind. SIGINT is PostgreSQL's fast shutdown, which a SIGTERM after it does not change; what a
-   * shell has started in the background ignores SIGINT.
+   * What services have started and left behind. SIGINT is PostgreSQL's fast shutdown, which a SIGTERM after it does not
+   * change; what a shell has started in the background ignores SIGINT.
    */
   #endLeftovers(now: number): void {
     const left = processesOf(this.#whose())

@@ -1,5 +1,6 @@
-// Which processes belong to a machine, though nobody may have kept their ids: its services are started with their working directory
-// in the machine's root, and what they start stays there (PostgreSQL goes to its data directory, which is in it, too).
+// Which processes belong to a machine, though nobody may have kept their ids: its services are started with their
+// working directory in the machine's root, and what they start stays there (PostgreSQL goes to its data directory,
+// which is in it, too).
 
 import type { Service } from '../../../machine/machine.ts'
 import { OWN_VARIABLES } from './launch.ts'
@@ -40,8 +41,8 @@ export function topsOf(processes: readonly ProcessEntry[]): ProcessEntry[] {
 }
 
 /**
- * Finds the process that was started as a service, at whatever stage of becoming it, not one that the service has started. Looks
- * at the processes of the host once, when it is first asked.
+ * Finds the process that was started as a service, at whatever stage of becoming it, not one that the service has
+ * started. Looks at the processes of the host once, when it is first asked.
  */
 export class ServiceFinder {
   #known: { readonly all: readonly ProcessEntry[]; readonly services: ReadonlyMap<string, ProcessEntry> } | undefined
@@ -78,8 +79,8 @@ function findByWords(processes: readonly ProcessEntry[], command: readonly strin
 }
 
 /**
- * A person who looks around in the root, or edits a file there, is none of the machine's: services have no terminal, and are
- * not run by root.
+ * A person who looks around in the root, or edits a file there, is none of the machine's: services have no terminal,
+ * and are not run by root.
  */
 function isOfMachine({ pid, hasTerminal }: ProcessEntry, root: string, users: ReadonlySet<number>): boolean {
   if (hasTerminal) return false

@@ -1,5 +1,6 @@
-// Keeps a log from growing for ever. Its writer has it open and knows nothing of this, so the content is copied aside and the file cut
-// to nothing, right after the last of it was copied: what is written between these two system calls is lost.
+// Keeps a log from growing for ever. Its writer has it open and knows nothing of this, so the content is copied aside
+// and the file cut to nothing, right after the last of it was copied: what is written between these two system calls is
+// lost.
 
 import { closeSync, ftruncateSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { isMissing, writeWhole } from '../state-file.ts'

@@ -1,10 +1,12 @@
-// Looks after one service: starts it, notices its end, signals it. What should be done with it is decided by machine-care.ts.
+// Looks after one service: starts it, notices its end, signals it. What should be done with it is decided by
+// machine-care.ts.
 //
 //   stopped ──start──▶ starting ──▶ running ──ended by itself──▶ waiting ──start──▶ …
 //      ▲                               ├──stop, then SIGKILL──▶ stopped
 //      └───────────────────────────────┘└─(once) exit code 0──▶ done
 //
-// A process that an earlier supervisor has started is no child of ours: it is looked at now and then, and how it ended is not known.
+// A process that an earlier supervisor has started is no child of ours: it is looked at now and then, and how it ended
+// is not known.
 
 import { performance } from 'node:perf_hooks'
 import type { DaemonEnd } from '../../../lib/daemon.ts'
@@ -28,6 +30,8 @@ export interface Surroundings {
   readonly wake: () => void
   readonly log: (message: string) => void
 }
+
+const STOPPING_LOOK_MS = 30
 
 export class ServiceCare {
   readonly #around: Surroundings
@@ -80,7 +84,8 @@ export class ServiceCare {
 
   /** When it has to be looked at again, on the clock of performance.now(). */
   get dueAt(): number {
-    if (this.#killAt !== undefined) return this.#killAt
+    // The end of a child is told; that of others is looked for, more often while somebody waits for it.
+    if (this.#killAt !== undefined) return this.#isChild ? this.#killAt : performance.now() + STOPPING_LOOK_MS
     return this.#state === 'waiting' ? this.#startAt : Infinity
   }
 
@@ -93,9 +98,7 @@ export class ServiceCare {
 
   /** What was running when an earlier supervisor ended is not any more. */
   lose(): void {
-    if (this.#state !== 'running' && this.#state !== 'starting') return
-    this.#ended({ isSuccess: false, reason: 'ended while nobody watched' })
-    this.#startAt = 0
+    if (this.#state === 'running' || this.#state === 'starting') this.#fail('ended while nobody watched', 0)
   }
 
   /** Notices the end of a process that is no child of ours. */
@@ -181,24 +184,26 @@ export class ServiceCare {
   }
 
   #ended({ isSuccess, reason }: DaemonEnd): void {
-    const { layout, machine, log, save, wake } = this.#around
+    const { save, wake } = this.#around
     const isStopped = this.#killAt !== undefined
     this.#process = undefined
     this.#isChild = false
     this.#killAt = undefined
     if (isStopped) this.#enter('stopped')
     else if (isSuccess && this.#startedAs.service.once === true) this.#enter('done')
-    else {
-      const said = lastLine(logOf(layout, machine, this.name))
-      this.#lastError = said === undefined ? reason : `${reason}: ${said}`
-      this.#restarts++
-      const pauseMs = this.#backoff.next(performance.now() - this.#startedAt)
-      this.#startAt = performance.now() + pauseMs
-      this.#enter('waiting')
-      log(`${machine}: ${this.name} ended: ${this.#lastError}; starting it again in ${Math.round(pauseMs)} ms`)
-    }
+    else this.#fail(reason, this.#backoff.next(performance.now() - this.#startedAt))
     save()
     wake()
+  }
+
+  #fail(reason: string, pauseMs: number): void {
+    const { layout, machine, log } = this.#around
+    const said = lastLine(logOf(layout, machine, this.name))
+    this.#lastError = said === undefined ? reason : `${reason}: ${said}`
+    this.#restarts++
+    this.#startAt = performance.now() + pauseMs
+    this.#enter('waiting')
+    log(`${machine}: ${this.name} ended: ${this.#lastError}; starting it again in ${Math.round(pauseMs)} ms`)
   }
 
   #enter(state: ObservedService['state']): void {

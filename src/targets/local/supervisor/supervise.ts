@@ -1,5 +1,6 @@
-// The supervisor of a stack: makes what runs on its machines what should run, for as long as there is something to run. It talks to
-// nobody: it reads what is desired from files and writes what it observes to files. Killed at any moment, the next one goes on.
+// The supervisor of a stack: makes what runs on its machines what should run, for as long as there is something to run.
+// It talks to nobody: it reads what is desired from files and writes what it observes to files. Killed at any moment,
+// the next one goes on.
 
 import {
   type FSWatcher,
@@ -99,7 +100,11 @@ class Supervisor {
   #keepKeeper(now: number): void {
     if (now < this.#keeperDueAt || findKeeper(this.#layout) !== undefined) return
     this.#keeperDueAt = now + KEEPER_PAUSE_MS
-    startKeeper(this.#layout, commandOf('self'))
+    try {
+      startKeeper(this.#layout, commandOf('self'))
+    } catch (error) {
+      this.#log(messageOf(error))
+    }
   }
 
   /** What cannot be used leaves its machine as it is; what is gone is nobody's business any more. */
