@@ -1,6 +1,7 @@
 // The content of a file, with its secrets marked: it can be written (reveal), and shown or compared in public (show)
 // without anybody having to remember which parts must not be seen.
 
+import { randomUUID } from 'node:crypto'
 import { Secret } from '../lib/secret.ts'
 
 /** Pieces in order; secrets stay secrets until the moment a file is written. */
@@ -30,21 +31,22 @@ export function plain(text: string): Content {
 /** Values with secrets in them as JSON, which is YAML, too. */
 export function jsonContent(value: unknown): Content {
   const secrets: Secret[] = []
-  const mark = (at: number) => `\u0000${at}\u0000`
+  // No text can look like it by accident.
+  const mark = randomUUID()
   const text = JSON.stringify(
     value,
     function (this: Record<string, unknown>, key, written: unknown) {
       // A Secret has become *** by its own toJSON before it comes here; the owner still has it.
       const original = this[key]
-      return original instanceof Secret ? mark(secrets.push(original) - 1) : written
+      if (!(original instanceof Secret)) return written
+      secrets.push(original)
+      return mark
     },
     2,
   )
-  const pieces = text.split(/"\\u0000(\d+)\\u0000"/u)
-  const parts = pieces.map((piece, index) =>
-    index % 2 === 0 ? piece : new Secret(JSON.stringify(secrets[Number(piece)].reveal())),
-  )
-  return [...parts, '\n']
+  const pieces = text.split(`"${mark}"`)
+  const hidden = secrets.map((secret) => new Secret(JSON.stringify(secret.reveal())))
+  return [...pieces.flatMap((piece, index) => (index === 0 ? [piece] : [hidden[index - 1], piece])), '\n']
 }
 
 /** What goes into the file. */

@@ -46,16 +46,13 @@ export class Clients {
 
   async status(kind: MachineKind, signal: AbortSignal): Promise<ClusterStatus> {
     const { etcd, dns, postgres, domain } = this.#stack
-    switch (kind) {
-      case 'etcd':
-        return etcd === undefined ? NOTHING : etcdStatus(etcd, this.etcd(), signal)
-      case 'dns':
-        return dns === undefined ? NOTHING : dnsStatus(dns, domain, signal)
-      case 'postgres':
-        return postgres === undefined ? NOTHING : postgresStatus(postgres, this.patroni(), signal)
-      case 'haproxy':
-        return postgres?.haproxy === undefined ? NOTHING : haproxyStatus(postgres.haproxy, signal)
+    const questions: Readonly<Record<MachineKind, () => Promise<ClusterStatus> | undefined>> = {
+      etcd: () => etcd && etcdStatus(etcd, this.etcd(), signal),
+      dns: () => dns && dnsStatus(dns, domain, signal),
+      postgres: () => postgres && postgresStatus(postgres, this.patroni(), signal),
+      haproxy: () => postgres?.haproxy && haproxyStatus(postgres.haproxy, signal),
     }
+    return (await questions[kind]()) ?? NOTHING
   }
 
   close(): void {

@@ -10,9 +10,8 @@ import { HoldfastError, reasonOf } from '../lib/errors.ts'
 import { resolveStack } from './load/resolve-stack.ts'
 import { StackResolver } from './load/resolver.ts'
 import { importStack } from './load/stack-module.ts'
-import { machineSpecs } from './render-machines.ts'
 import { stackSchema } from './schema.ts'
-import type { Stack } from './stack.ts'
+import { machineSpecs, type Stack } from './stack.ts'
 
 export interface StackContext {
   /** Path of the stack file: YAML, or TypeScript by its ending. */

@@ -1,14 +1,15 @@
 // From a stack to its machines: every kind of cluster renders its own, this puts them together. Pure.
 
+import { isDeepStrictEqual } from 'node:util'
 import { dnsMachines } from '../clusters/dns/machines.ts'
 import { etcdAccess } from '../clusters/etcd/access.ts'
 import { etcdMachines } from '../clusters/etcd/machines.ts'
 import type { MemberPlace } from '../clusters/etcd/settings.ts'
 import { haproxyMachines } from '../clusters/haproxy/machines.ts'
 import { postgresMachines } from '../clusters/postgres/machines.ts'
-import type { EtcdAccess, MachineSpec, Site } from '../clusters/site.ts'
+import type { EtcdAccess, Site } from '../clusters/site.ts'
 import type { Machine } from '../machine/machine.ts'
-import type { Stack } from './stack.ts'
+import { machineSpecs, type Stack } from './stack.ts'
 
 export interface Standing {
   /** Members that the etcd cluster has by now; none when it is still to be formed. */
@@ -30,7 +31,7 @@ export function renderMachines(stack: Stack, site: Site, standing: Standing): Ma
       : dnsMachines(dns, site, {
           etcd: access(dns.etcd, 'dns'),
           machines: machineSpecs(stack),
-          patroni: postgres === undefined ? [] : [postgres.patroni],
+          patroni: postgres !== undefined && isSame(dns.etcd, postgres.etcd) ? [postgres.patroni] : [],
           existing: standing.dnsFiles,
         })),
     ...(postgres === undefined || patroniEtcd === undefined ? [] : postgresMachines(postgres, site, patroniEtcd)),
@@ -38,12 +39,8 @@ export function renderMachines(stack: Stack, site: Site, standing: Standing): Ma
   ]
 }
 
-/** Every machine of the stack, by name and address. */
-export function machineSpecs({ etcd, dns, postgres }: Stack): MachineSpec[] {
-  return [
-    ...(etcd?.members ?? []),
-    ...(dns?.servers ?? []),
-    ...(postgres?.members ?? []),
-    ...(postgres?.haproxy?.servers ?? []),
-  ]
+/** Whether name servers can follow the keys of Patroni where they follow everything else. */
+function isSame(one: EtcdAccess | 'own' | undefined, other: EtcdAccess | 'own'): boolean {
+  const place = (access: typeof one) => (typeof access === 'object' ? access.endpoints.toSorted() : access)
+  return isDeepStrictEqual(place(one), place(other))
 }

@@ -3,6 +3,7 @@
 import type { DnsSpec } from '../clusters/dns/spec.ts'
 import type { EtcdSpec } from '../clusters/etcd/spec.ts'
 import type { PostgresSpec } from '../clusters/postgres/spec.ts'
+import type { MachineSpec } from '../clusters/site.ts'
 import type { Secret } from '../lib/secret.ts'
 
 export interface Stack {
@@ -24,4 +25,14 @@ export interface Stack {
 export interface GivenAuthority {
   readonly certificate: string
   readonly key: Secret
+}
+
+/** Every machine of the stack, by name and address. */
+export function machineSpecs({ etcd, dns, postgres }: Stack): MachineSpec[] {
+  return [
+    ...(etcd?.members ?? []),
+    ...(dns?.servers ?? []),
+    ...(postgres?.members ?? []),
+    ...(postgres?.haproxy?.servers ?? []),
+  ]
 }

@@ -69,7 +69,7 @@ export class Journal {
       `${Math.round(longestLagMs)} ms`,
     ])
     const servers = [...this.#lags].map(([server, lagMs]) => ['server ' + server, '', `${Math.round(lagMs)} ms`])
-    return format([['event', 'times', 'longest lag since it began, etcd reachable'], ...rows, ...servers])
+    return columns([['event', 'times', 'longest lag since it began, etcd reachable'], ...rows, ...servers])
   }
 
   /** Writes everything there is to a directory that stays. */
@@ -85,7 +85,8 @@ export class Journal {
   }
 }
 
-function format(rows: readonly (readonly string[])[]): string[] {
+/** Lines of a table for a terminal. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)))
   return rows.map((row) =>
     row

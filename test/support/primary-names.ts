@@ -60,7 +60,7 @@ export class PrimaryNames {
     for (const [machine, address] of await this.#lab.addresses()) this.#addresses.set(machine, address)
   }
 
-  /** Elections since then, as far as every server has followed or another one came; those still under way are not among them. */
+  /** Since then. */
   electionsSince(from: number): Election[] {
     return this.#leaders.flatMap(({ at, value: member }, index) => {
       const before = this.#leaders[index - 1]?.value
@@ -137,11 +137,13 @@ interface Following {
   readonly until: number
 }
 
-/** Undefined when the wanted answer did not come in that time. */
+/** As long as it lasted when the answer did not come; undefined for a server that said nothing at the end. */
 function delayOf(answers: readonly Seen[], { wanted, from, until }: Following): number | undefined {
-  const isDuring = (index: number) => (answers[index + 1]?.at ?? Infinity) > from && answers[index].at < until
-  const at = answers.findIndex(({ value }, index) => value === wanted && isDuring(index))
-  if (at < 0) return undefined
-  const spoke = answers.slice(0, at).findLastIndex(({ value }) => value === undefined) + 1
-  return Math.max(0, answers[at].at - Math.max(from, answers[spoke].at))
+  const before = answers.filter(({ at }) => at < until)
+  const found = before.findIndex(({ value }, index) => value === wanted && (before[index + 1]?.at ?? Infinity) > from)
+  const spoken = found < 0 ? before : before.slice(0, found + 1)
+  const first = spoken[spoken.findLastIndex(({ value }) => value === undefined) + 1]
+  if (first === undefined) return undefined
+  const end = found < 0 ? Math.min(until, performance.now()) : before[found].at
+  return Math.max(0, end - Math.max(from, first.at))
 }

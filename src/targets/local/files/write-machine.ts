@@ -93,11 +93,13 @@ function makePassage(directory: string): void {
 /** Else every service would fail, each with words of its own. */
 function checkPassage(directory: string): void {
   const mode = statSync(directory, { throwIfNoEntry: false })?.mode
-  if (mode !== undefined && (mode & OTHERS_PASS) === 0)
+  if (mode !== undefined && (mode & OTHERS_PASS) === 0) {
+    const is = `its mode is 0${(mode & MODE_BITS).toString(8)}, and their users have to pass`
     throw new HoldfastError(
       'StateUnreachable',
-      `Cannot run services below "${directory}": its mode is 0${(mode & MODE_BITS).toString(8)}, and their users have to pass; 0711 is wanted, or another directory`,
+      `Cannot run services below "${directory}": ${is}; 0711 is wanted, or another directory`,
     )
+  }
   if (directory !== '/') checkPassage(dirname(directory))
 }
 
