@@ -11,7 +11,10 @@ import type { Progress } from './progress.ts'
 
 export type DownHow = 'stop' | 'keep-data' | 'purge'
 
-/** Who needs others goes before them. */
+/**
+ * Who needs others goes before them. Members of etcd go one by one: a leader hands over before it goes, and would wait in vain for
+ * one that is just going, too.
+ */
 const STOP_ORDER: readonly MachineKind[] = ['haproxy', 'postgres', 'dns', 'etcd']
 
 export class StackHandle {
@@ -28,10 +31,11 @@ export class StackHandle {
   async down(how: DownHow, progress: Progress): Promise<void> {
     await withLock(this.directory.path, async () => {
       const machines = [...(await this.target.read()).values()]
-      for (const kind of STOP_ORDER)
-        await Promise.all(
-          machines.filter((machine) => machine.kind === kind).map((machine) => this.#stop(machine, how, progress)),
-        )
+      for (const kind of STOP_ORDER) {
+        const stops = machines.filter((each) => each.kind === kind).map((each) => () => this.#stop(each, how, progress))
+        if (kind === 'etcd') for (const stop of stops) await stop()
+        else await Promise.all(stops.map((stop) => stop()))
+      }
       await this.target.shutdown()
       if (how === 'purge') await this.#removeDirectory()
     })

@@ -150,16 +150,14 @@ export class MemberLab extends StackLab {
       if (this.members.postgres.includes(machine))
         count(`PostgreSQL of ${machine}`, processes.filter(isPostmaster).length)
     }
-    const commands = allProcesses().map(({ pid }) => commandOf(pid))
     const { keeperLock, directory } = this.layout
-    count('supervisor', commands.filter((words) => words.at(-2) === 'supervise' && isLast(words, directory)).length)
-    count('keeper', commands.filter((words) => words.includes(keeperLock)).length)
+    const commands = allProcesses().map(({ pid }) => commandOf(pid))
+    // A keeper has the words of the supervisor among its own; so has the flock that waits for its turn.
+    const keepers = commands.filter((words) => words.includes(keeperLock))
+    const supervisors = commands.filter((words) => words[0] !== 'flock' && words.at(-1) === directory)
+    count('keeper', keepers.length)
+    count('supervisor', supervisors.length - keepers.length)
     return wrong
-
-    /** The keeper has the words of the supervisor among its own. */
-    function isLast(words: readonly string[], word: string): boolean {
-      return words.at(-1) === word && !words.includes(keeperLock)
-    }
   }
 }
 

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../../src/lib/errors.ts'
+import { readProcess } from '../../../src/targets/local/supervisor/process-table.ts'
 import { Random } from '../../fuzz/random.ts'
 import { MemberLab } from '../../support/member-lab.ts'
 import { PrimaryNames } from '../../support/primary-names.ts'
@@ -139,7 +140,7 @@ async function checkNothingLeft({ lab, journal }: Scene): Promise<void> {
   const before = [...lab.supervisors(), ...lab.processes()]
   const { code, stderr } = await lab.run('down', '--purge', '--yes')
   if (code !== 0) journal.violation(`down ends with ${code}: ${stderr}`)
-  const left = before.filter((pid) => existsSync(`/proc/${pid}`))
+  const left = before.filter((pid) => readProcess(pid) !== undefined)
   if (left.length > 0) journal.violation(`processes left by down: ${left.join(', ')}`)
   if (existsSync(lab.path())) journal.violation(`down has left ${filesBelow(lab.path()).join(', ')}`)
 }
