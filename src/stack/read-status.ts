@@ -53,7 +53,8 @@ interface Sight {
 
 function machineStatus({ name, kind, address }: Machine, { existing, state, member, expires }: Sight): MachineStatus {
   const services = [...(state?.services.values() ?? [])]
-  const isStopped = existing === undefined || services.every((service) => service.state === 'stopped')
+  // A step that was done stays done.
+  const isStopped = existing === undefined || services.every((service) => /^(?:stopped|done)$/u.test(service.state))
   return {
     machine: name,
     kind,

@@ -4,7 +4,7 @@
 
 import { isIPv6 } from 'node:net'
 import { TYPE } from '../../dns/types.ts'
-import { messageOf } from '../../lib/errors.ts'
+import { messageOf, reasonOf } from '../../lib/errors.ts'
 import type { ClusterStatus, MemberStatus } from '../member-status.ts'
 import type { MachineSpec } from '../site.ts'
 import { askRecords, type AskOptions } from './dns-client.ts'
@@ -57,7 +57,7 @@ async function report(
   const failure = [answers, status].find((each) => each.status === 'rejected')
   const told = status.status === 'fulfilled' ? status.value : undefined
   const away = told?.sources.find(({ state }) => state !== 'following')
-  const problem = failure === undefined ? (sourceProblem(away) ?? zoneProblem(told)) : messageOf(failure.reason)
+  const problem = failure === undefined ? (sourceProblem(away) ?? zoneProblem(told)) : reasonOf(failure.reason)
   return {
     member: {
       machine: server.name,

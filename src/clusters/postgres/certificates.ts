@@ -5,7 +5,7 @@ import type { CertificateRequest, Site } from '../site.ts'
 import type { PostgresMember, PostgresSpec } from './spec.ts'
 
 /** Below `<scope>.<domain>`; they lead to members of that role, whichever these are. */
-const SERVICE_NAMES = ['primary', 'replica', 'sync']
+const SERVICE_NAMES: readonly string[] = ['primary', 'replica', 'sync']
 
 export function memberCertificate(spec: PostgresSpec, member: PostgresMember, { domain }: Site): CertificateRequest {
   const { certificate, patroni, haproxy } = spec

@@ -12,7 +12,7 @@ import { SETTINGS_STEP } from './settings-step.ts'
 import { PATRONI_PORT, POSTGRES_PORT, type PostgresMember, type PostgresSpec } from './spec.ts'
 
 // Debian's Patroni does without python3-idna, and then cannot reach an etcd that has TLS.
-const PACKAGES = ['patroni', 'postgresql-15', 'python3-etcd', 'python3-idna']
+const PACKAGES: readonly string[] = ['patroni', 'postgresql-15', 'python3-etcd', 'python3-idna']
 const PATRONI = 'patroni'
 const SETTINGS = 'patroni-settings'
 const ENVIRONMENT = { LANG: 'C.UTF-8', PATH: '/usr/bin:/bin' }

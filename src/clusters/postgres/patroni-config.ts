@@ -31,7 +31,7 @@ export const RESERVED_PARAMETERS: ReadonlySet<string> = new Set([
 ])
 
 /** First match counts, and what matches nothing is rejected; `replication` is no database, so `all` leaves it out. */
-const PG_HBA = [
+const PG_HBA: readonly string[] = [
   'local all all reject',
   'hostnossl all all all reject',
   'hostnossl replication all all reject',

@@ -29,7 +29,7 @@ export interface Work {
 export interface Sorted {
   readonly all: readonly Machine[]
   readonly created: readonly Machine[]
-  /** All of its services stand still: it can be brought up to date without taking anything away from anybody. */
+  /** All of its services stand still, steps that are done aside: it can be brought up to date without taking anything away from anybody. */
   readonly stopped: readonly Machine[]
   /** Running, with changes to be made. */
   readonly changed: readonly Machine[]
@@ -40,11 +40,13 @@ export function sortMachines({ machines, plans, existing }: Work, kind: MachineK
   const all = machines.filter((machine) => machine.kind === kind)
   const planOf = ({ name }: Machine) => plans.get(name)
   const isStopped = (machine: Machine) =>
-    machine.services.every(({ name }) =>
-      planOf(machine)?.details.some(
-        ({ what, name: service, why }) => what === 'service' && service === name && why === NOT_RUNNING,
-      ),
-    )
+    machine.services
+      .filter(({ once }) => once !== true)
+      .every(({ name }) =>
+        planOf(machine)?.details.some(
+          ({ what, name: service, why }) => what === 'service' && service === name && why === NOT_RUNNING,
+        ),
+      )
   const updated = all.filter((machine) => planOf(machine)?.action === 'update')
   return {
     all,
