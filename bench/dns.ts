@@ -5,7 +5,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatDocument, formatVerdicts, machine } from './document.ts'
-import { sectionOf, withSection } from './live/section.ts'
 import { type LoadResult, loadRounds } from './loading.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
 import { findContestants } from './peers.ts'
@@ -60,7 +59,7 @@ async function bench(options: Options, commandLine: string): Promise<number> {
     writeFileSync(options.json, JSON.stringify({ machine: machine(), ...result }, null, 2))
   if (options.document !== undefined) {
     const before = existsSync(options.document) ? readFileSync(options.document, 'utf8') : ''
-    writeFileSync(options.document, withSection(formatDocument(result, commandLine), sectionOf(before)))
+    writeFileSync(options.document, withSectionsOf(before, formatDocument(result, commandLine)))
   }
   return wrong.length === 0 ? 0 : 1
 }

@@ -6,12 +6,12 @@ import { machine } from '../document.ts'
 import { coredns } from '../peers/coredns.ts'
 import { holdfast } from '../peers/holdfast.ts'
 import { Workplace } from '../processes.ts'
+import { withSection } from '../section.ts'
 import { Etcd } from './etcd.ts'
 import { latencyRounds } from './latency.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
 import { queryRounds } from './queries.ts'
 import { formatRun, formatSection, type Run } from './report.ts'
-import { withSection } from './section.ts'
 import type { Stage } from './stage.ts'
 import { startRounds } from './starts.ts'
 import { SUBJECTS } from './subjects.ts'
@@ -49,7 +49,7 @@ async function bench(options: Options, commandLine: string): Promise<void> {
   if (options.json !== undefined) writeFileSync(options.json, JSON.stringify({ machine: machine(), ...run }, null, 2))
   if (options.document === undefined) return
   const page = readFileSync(options.document, 'utf8')
-  writeFileSync(options.document, withSection(page, formatSection(run, commandLine)))
+  writeFileSync(options.document, withSection(page, 'live', formatSection(run, commandLine)))
 }
 
 try {

@@ -1,12 +1,12 @@
 // The tables of a run, what is wanted held against it, and the section of docs/benchmarks.md they make.
 
 import { machine } from '../document.ts'
+import { HEADINGS } from '../section.ts'
 import { percentile, type Spread, spread } from '../statistics.ts'
 import { formatTable } from '../table.ts'
 import type { LatencyResult } from './latency.ts'
 import type { Options } from './options.ts'
 import type { QueryResult } from './queries.ts'
-import { HEADING } from './section.ts'
 import type { StartResult } from './starts.ts'
 import { SUBJECTS } from './subjects.ts'
 
@@ -118,7 +118,7 @@ const range = ({ median, min, max }: Spread): string => `${count(median)} (${cou
 
 export function formatSection(run: Run, commandLine: string): string {
   const { rounds, rate, seconds } = run.options
-  return `${HEADING}
+  return `${HEADINGS.live}
 
 Written by \`${commandLine}\` on ${new Date().toISOString().slice(0, 10)}; run it again to get this section for your machine.
 

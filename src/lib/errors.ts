@@ -28,9 +28,10 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
-/** The system's reason, without the paths that Node adds. */
+/** The reason that the system or OpenSSL has, without the paths and places that Node adds. */
 export function reasonOf(thrown: unknown): string {
-  const { errno } = thrown as NodeJS.ErrnoException
+  const { errno, reason } = thrown as NodeJS.ErrnoException & { readonly reason?: unknown }
+  if (typeof reason === 'string') return reason
   // Node's own errors have it without the sign.
   return errno === undefined ? messageOf(thrown) : getSystemErrorMessage(-Math.abs(errno))
 }

@@ -36,6 +36,9 @@ export function allocateAddresses(
     found.set(machine, address)
     taken.add(address)
   }
+  // Machines that are about to go have theirs until they are gone.
+  const names = new Set(requests.map(({ machine }) => machine))
+  for (const [machine, address] of Object.entries(kept)) if (!names.has(machine)) taken.add(address)
   for (const { machine, wanted } of requests) if (wanted !== undefined) give(machine, wanted)
   for (const { machine, kind } of requests) {
     const before = Object.hasOwn(kept, machine) ? kept[machine] : undefined

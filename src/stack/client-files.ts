@@ -1,10 +1,11 @@
 // What a person needs to use a stack, as files: certificates, and `env`, which a shell reads to get the variables of
-// etcdctl and psql. Whoever may read them may do what their users may: zones and records in etcd, everything in PostgreSQL.
+// etcdctl and psql. Whoever may read them may do everything in etcd and PostgreSQL.
 
 import { join } from 'node:path'
 import { etcdAccess } from '../clusters/etcd/access.ts'
 import { POSTGRES_PORT } from '../clusters/postgres/spec.ts'
 import type { EtcdAccess, Site } from '../clusters/site.ts'
+import { Secret } from '../lib/secret.ts'
 import { type Content, content, plain } from '../machine/content.ts'
 import type { Stack } from './stack.ts'
 
@@ -13,8 +14,9 @@ export interface ClientFile {
   readonly content: Content
 }
 
-/** The etcd user that people and publishers use. */
-const ETCD_USER = 'zones'
+/** The etcd user that people and publishers use; a stack without names has none. */
+const ZONES_USER = 'zones'
+const ROOT_USER = 'root'
 
 export function clientFiles(stack: Stack, site: Site, directory: string): ClientFile[] {
   const { etcd, postgres } = stack
@@ -22,25 +24,26 @@ export function clientFiles(stack: Stack, site: Site, directory: string): Client
   const lines: Content[] = [plain(`# Variables for etcdctl and psql: . ${at('env')}\n`)]
   const files: ClientFile[] = [{ name: 'ca.pem', content: site.keyring.authority }]
   if (etcd !== undefined) {
-    const access = etcdAccess(etcd, site, ETCD_USER)
+    const user = etcd.users.some(({ name }) => name === ZONES_USER) ? ZONES_USER : ROOT_USER
+    const access = etcdAccess(etcd, site, user)
     files.push(
       { name: 'etcd-ca.pem', content: access.ca },
       ...keyPair('etcd', access),
       // For `up` itself.
-      ...keyPair('etcd-root', etcdAccess(etcd, site, 'root')),
+      ...keyPair('etcd-root', etcdAccess(etcd, site, ROOT_USER)),
     )
     lines.push(
       plain(`export ETCDCTL_API=3 ETCDCTL_CACERT='${at('etcd-ca.pem')}'\n`),
       plain(`export ETCDCTL_ENDPOINTS=${access.endpoints.map((endpoint) => `https://${endpoint}`).join(',')}\n`),
       'username' in access.login
-        ? content`export ETCDCTL_USER=${access.login.username}:${access.login.password}\n`
+        ? content`export ETCDCTL_USER=${shellQuoted(`${access.login.username}:${access.login.password.reveal()}`)}\n`
         : plain(`export ETCDCTL_CERT='${at('etcd.pem')}' ETCDCTL_KEY='${at('etcd.key')}'\n`),
     )
   }
   if (postgres !== undefined) {
     const primary = `primary.${postgres.patroni.scope}.${stack.domain}`
     const password = site.keyring.secret('postgres-superuser-password', postgres.superuserPassword)
-    files.push({ name: 'pgpass', content: content`*:*:*:postgres:${password}\n` })
+    files.push({ name: 'pgpass', content: content`*:*:*:postgres:${pgpassEscaped(password)}\n` })
     lines.push(
       plain(`export PGUSER=postgres PGDATABASE=postgres PGPORT=${POSTGRES_PORT} PGPASSFILE='${at('pgpass')}'\n`),
       plain(`export PGSSLMODE=verify-full PGSSLROOTCERT='${at('ca.pem')}'\n`),
@@ -56,6 +59,15 @@ export function clientFiles(stack: Stack, site: Site, directory: string): Client
 export function digCommand({ dns }: Stack, name: string): string {
   const port = dns === undefined || dns.port === 53 ? '' : ` -p ${dns.port}`
   return `dig +short${port} @${dns?.servers[0]?.address} ${name}`
+}
+
+/** In pgpass, colons and backslashes have a meaning. */
+function pgpassEscaped(password: Secret): Secret {
+  return new Secret(password.reveal().replaceAll(/[\\:]/gu, '\\$&'))
+}
+
+function shellQuoted(text: string): Secret {
+  return new Secret(`'${text.replaceAll("'", String.raw`'\''`)}'`)
 }
 
 function keyPair(name: string, { login }: EtcdAccess): ClientFile[] {

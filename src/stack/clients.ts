@@ -8,12 +8,14 @@ import { clientEndpoint } from '../clusters/etcd/urls.ts'
 import { haproxyStatus } from '../clusters/haproxy/cluster.ts'
 import type { ClusterStatus } from '../clusters/member-status.ts'
 import { type PatroniAccess, patroniAccess } from '../clusters/postgres/access.ts'
+import { readIdentity } from '../clusters/postgres/check-identity.ts'
 import { postgresStatus } from '../clusters/postgres/status.ts'
 import type { Site } from '../clusters/site.ts'
 import { EtcdClient } from '../etcd/client.ts'
 import type { EtcdOptions } from '../etcd/options.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import type { MachineKind } from '../machine/machine.ts'
+import type { ExistingMachine } from '../targets/target.ts'
 import type { Stack } from './stack.ts'
 
 const NOTHING: ClusterStatus = { members: [], isReady: true, problem: undefined }
@@ -21,13 +23,15 @@ const NOTHING: ClusterStatus = { members: [], isReady: true, problem: undefined 
 export class Clients {
   readonly #stack: Stack
   readonly #site: Site
+  readonly #leaving: readonly ExistingMachine[]
   readonly #etcdOptions: EtcdOptions | undefined
   #etcd: EtcdClient | undefined
 
-  /** `directory`: where the files of client-files.ts are. `leaving`: addresses of etcd members that the stack file has no longer. */
-  constructor(stack: Stack, site: Site, directory: string, leaving: readonly string[] = []) {
+  /** `directory`: where the files of client-files.ts are. `leaving`: machines that the stack file has no longer. */
+  constructor(stack: Stack, site: Site, directory: string, leaving: readonly ExistingMachine[] = []) {
     this.#stack = stack
     this.#site = site
+    this.#leaving = leaving
     this.#etcdOptions = rootOptions(stack, site, directory, leaving)
   }
 
@@ -41,7 +45,13 @@ export class Clients {
   patroni(): PatroniAccess {
     if (this.#stack.postgres === undefined)
       throw new HoldfastError('StackInvalid', 'Cannot reach Patroni: the stack file has no postgres; one is wanted')
-    return patroniAccess(this.#stack.postgres, this.#site.keyring)
+    const access = patroniAccess(this.#stack.postgres, this.#site.keyring)
+    // One of those that leave may still lead.
+    const leaving = this.#leaving.flatMap(({ name, address, files }) => {
+      const patroniName = readIdentity(files)?.name
+      return patroniName === undefined ? [] : [{ name, address, patroniName }]
+    })
+    return { ...access, members: [...access.members, ...leaving] }
   }
 
   async status(kind: MachineKind, signal: AbortSignal): Promise<ClusterStatus> {
@@ -67,11 +77,14 @@ function rootOptions(
   { etcd }: Stack,
   site: Site,
   directory: string,
-  leaving: readonly string[],
+  leaving: readonly ExistingMachine[],
 ): EtcdOptions | undefined {
   if (etcd === undefined) return undefined
   const { endpoints: staying, login } = etcdAccess(etcd, site, 'root')
-  const endpoints = [...staying, ...leaving.map(clientEndpoint)]
+  const endpoints = [
+    ...staying,
+    ...leaving.filter(({ kind }) => kind === 'etcd').map(({ address }) => clientEndpoint(address)),
+  ]
   const caFile = join(directory, ROOT_FILES.ca)
   if ('username' in login)
     return { endpoints, tls: { caFile }, username: login.username, password: login.password.reveal() }

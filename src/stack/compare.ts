@@ -18,17 +18,19 @@ const EFFECTS: readonly Effect[] = ['none', 'reload', 'restart', 'start', 'remov
 export interface CompareOptions {
   /** Owners can only be set, and so only be compared, by root. */
   readonly withOwners: boolean
+  /** Lines of new files as they are shown, kept from machine to machine: those of a kind share most of their files. */
+  readonly shown?: WeakMap<Content, readonly DiffLine[]>
 }
 
 export function compareMachine(
   machine: Machine,
   existing: ExistingMachine | undefined,
   state: MachineState | undefined,
-  { withOwners }: CompareOptions,
+  { withOwners, shown }: CompareOptions,
 ): MachinePlan {
   const { name, kind, address } = machine
   if (existing === undefined)
-    return { machine: name, kind, address, action: 'create', effect: 'start', details: created(machine) }
+    return { machine: name, kind, address, action: 'create', effect: 'start', details: created(machine, shown) }
   const details = [
     ...moved(machine, existing),
     ...directories(machine, existing, withOwners),
@@ -55,9 +57,14 @@ export function removedMachine({ name, kind, address }: ExistingMachine): Machin
   }
 }
 
-function created({ files, services }: Machine): Detail[] {
+function created({ files, services }: Machine, shown: CompareOptions['shown']): Detail[] {
+  const linesOf = (content: Content) => {
+    const lines = shown?.get(content) ?? addedLines(content)
+    shown?.set(content, lines)
+    return lines
+  }
   return [
-    ...files.map((file) => detail('file', file.path, 'add', 'new', 'start', addedLines(file.content))),
+    ...files.map(({ path, content }) => detail('file', path, 'add', 'new', 'start', linesOf(content))),
     ...services.map((service) => detail('service', service.name, 'add', 'new', 'start')),
   ]
 }
@@ -144,16 +151,17 @@ function octal(mode: number): string {
 
 function addedLines(content: Content): DiffLine[] {
   const text = show(content)
-  if (isPem(text)) return [{ sign: '+', text: describePem(text) }]
+  if (isPem(text)) return describePem(text).map((line) => ({ sign: '+', text: line }))
   return lines(text).map((line) => ({ sign: '+', text: line }))
 }
 
 function changedPem(before: string, content: Content): DiffLine[] {
+  const old = describePem(before)
   const after = show(content)
-  return [
-    { sign: '-', text: describePem(before) },
-    { sign: '+', text: isPem(after) ? describePem(after) : after.trimEnd() },
-  ]
+  const now = isPem(after) ? describePem(after) : lines(after)
+  const diff = diffLines(old.join('\n'), now.join('\n'))
+  if (diff.length > 0) return diff
+  return [...old.map((text) => ({ sign: '-' as const, text })), ...now.map((text) => ({ sign: '+' as const, text }))]
 }
 
 /** What was in a file with secrets may be an old secret: only lines that it has in common with the new text are safe. */

@@ -10,7 +10,7 @@ export async function readKept(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as unknown
   } catch (error) {
-    if (/^(?:ENOENT|ENOTDIR)$/u.test((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     if (error instanceof SyntaxError)
       throw new HoldfastError('StateInvalid', `Cannot read "${path}": it is not JSON; restore it`, { cause: error })
     throw new HoldfastError('FileUnreadable', `Cannot read "${path}": ${reasonOf(error)}`, { cause: error })

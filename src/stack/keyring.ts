@@ -31,7 +31,8 @@ interface Checked {
 }
 
 const AUTHORITY = 'authority'
-const NEW = 'is new'
+/** Why a credential is to be made that never was. */
+export const NEW = 'is new'
 const PASSWORD_LENGTH = 32
 /** Need no quotes in environment files, YAML, pgpass and connection strings. */
 const PASSWORD_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'

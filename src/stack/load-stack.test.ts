@@ -322,7 +322,7 @@ test('machines keep the addresses they had', async () => {
   const stack = await load('name: a\ndomain: a.test\nnetwork: 127.9.0.0/16\netcd: { members: 2 }', {
     kept: { 'etcd-1': '127.9.10.7', 'etcd-9': '127.9.10.1' },
   })
-  expect(machineAddresses(stack)).toEqual({ 'etcd-1': '127.9.10.7', 'etcd-2': '127.9.10.1' })
+  expect(machineAddresses(stack)).toEqual({ 'etcd-1': '127.9.10.7', 'etcd-2': '127.9.10.2' })
 })
 
 test('an even number of etcd members is worth a word', async () => {

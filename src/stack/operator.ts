@@ -6,6 +6,8 @@ import { basename, dirname, join } from 'node:path'
 import { checkSameLogin } from '../clusters/etcd/check-login.ts'
 import { type MemberPlace, PATHS as ETCD_PATHS } from '../clusters/etcd/settings.ts'
 import { patroniAccess } from '../clusters/postgres/access.ts'
+import { checkSameIdentity, readIdentity } from '../clusters/postgres/check-identity.ts'
+import { hasNewPasswords, refuseNewPasswords } from '../clusters/postgres/check-passwords.ts'
 import type { Site } from '../clusters/site.ts'
 import { replaceFile } from '../lib/atomic-file.ts'
 import { HoldfastError } from '../lib/errors.ts'
@@ -15,14 +17,14 @@ import { checkHost } from '../targets/local/checks/check-host.ts'
 import type { Finding } from '../targets/local/checks/finding.ts'
 import { programCommand } from '../targets/local/program.ts'
 import { supervisedDirectories } from '../targets/local/supervised-directories.ts'
-import type { ExistingMachine } from '../targets/target.ts'
+import type { ExistingMachine, MachineState } from '../targets/target.ts'
 import { applyStack } from './apply/apply-stack.ts'
 import { clientFiles } from './client-files.ts'
 import { Clients } from './clients.ts'
 import { compareMachine, removedMachine } from './compare.ts'
 import { stackDirectory } from './directory.ts'
 import { StackHandle } from './handle.ts'
-import { StackKeyring } from './keyring.ts'
+import { NEW, StackKeyring } from './keyring.ts'
 import { writeKept } from './kept.ts'
 import { readAddresses } from './addresses-file.ts'
 import { loadStack, machineAddresses } from './load-stack.ts'
@@ -33,7 +35,7 @@ import { readStatus } from './read-status.ts'
 import { examples } from './examples.ts'
 import { readRecord, type StackRecord, writeRecord } from './record.ts'
 import { renderMachines } from './render-machines.ts'
-import type { Stack } from './stack.ts'
+import { machineSpecs, type Stack } from './stack.ts'
 import type { StackStatus } from './status.ts'
 
 export interface OperatorOptions {
@@ -103,11 +105,17 @@ export class Operator extends StackHandle {
   async up(options: UpOptions): Promise<void> {
     this.refuseElsewhere(options.adopt)
     await withLock(this.directory.path, async () => {
+      const isResumed = this.#record?.isComplete === false
       await this.#prepare()
       for (let round = 0; round < MOST_ROUNDS; round++) {
         await this.#keyring.issue(options.signal)
-        await this.#apply(options)
-        if (!(await this.#keyring.settle())) return
+        await this.#apply(options, isResumed)
+        if (!(await this.#keyring.settle())) {
+          // Addresses of machines that are gone by now are free again.
+          await writeKept(this.directory.addresses, machineAddresses(this.stack))
+          await this.#remember({ isComplete: true })
+          return
+        }
         this.#keyring = await openKeyring(this.stack, this.directory.secrets)
         await this.plan()
       }
@@ -116,8 +124,9 @@ export class Operator extends StackHandle {
 
   async status(signal: AbortSignal): Promise<StackStatus> {
     const { stack, target, directory } = this
-    const machines = await this.machines()
-    const clients = this.#clients(new Map())
+    const existing = await target.read()
+    const machines = this.#render(existing)
+    const clients = this.#clients(existing)
     try {
       return {
         stack: stack.name,
@@ -136,8 +145,9 @@ export class Operator extends StackHandle {
     const { directory, stack } = this
     await mkdir(directory.path, { recursive: true, mode: 0o711 })
     await this.#letServicesPass()
-    await writeKept(directory.addresses, machineAddresses(stack))
-    await this.#remember({ file: stack.file, isEtcdFormed: this.#record?.isEtcdFormed ?? false })
+    const addresses = [...(await this.target.read()).values()].map(({ name, address }) => [name, address])
+    await writeKept(directory.addresses, { ...Object.fromEntries(addresses), ...machineAddresses(stack) })
+    await this.#remember({ isComplete: false })
   }
 
   /** Their users need what lies below; a name server that was here first may have closed the directory for others. */
@@ -149,10 +159,11 @@ export class Operator extends StackHandle {
     }
   }
 
-  async #apply({ progress, signal, timeoutMs }: UpOptions): Promise<void> {
+  async #apply({ progress, signal, timeoutMs }: UpOptions, isResumed: boolean): Promise<void> {
     const { stack, target } = this
     const existing = await target.read()
     const machines = this.#render(existing)
+    const states = await target.observe()
     const plan = await this.#compare(machines, existing)
     await this.#writeClientFiles()
     const clients = this.#clients(existing)
@@ -164,10 +175,23 @@ export class Operator extends StackHandle {
     const plans = new Map(plan.machines.map((each) => [each.machine, each]))
     try {
       await applyStack(
-        { stack, target, clients, machines, renderMember, plans, existing, progress, signal, timeoutMs },
+        {
+          stack,
+          target,
+          clients,
+          machines,
+          renderMember,
+          plans,
+          existing,
+          states,
+          isResumed,
+          progress,
+          signal,
+          timeoutMs,
+        },
         {
           isFormed: this.#record?.isEtcdFormed === true,
-          onFormed: () => this.#remember({ file: stack.file, isEtcdFormed: true }),
+          onFormed: (isEtcdFormed) => this.#remember({ isEtcdFormed }),
         },
       )
     } finally {
@@ -182,7 +206,9 @@ export class Operator extends StackHandle {
       await replaceFile(join(client, name), reveal(content), 0o600)
   }
 
-  async #remember(record: StackRecord): Promise<void> {
+  async #remember(news: Partial<StackRecord>): Promise<void> {
+    const nothing = { isEtcdFormed: false, isComplete: false }
+    const record = { ...nothing, ...this.#record, ...news, file: this.stack.file }
     await writeRecord(this.directory.record, record)
     this.#record = record
   }
@@ -204,10 +230,11 @@ export class Operator extends StackHandle {
   }
 
   async #compare(machines: readonly Machine[], existing: ReadonlyMap<string, ExistingMachine>): Promise<Plan> {
-    this.#refuseImpossible(machines, existing)
     const states = await this.target.observe()
+    this.#refuseImpossible(machines, existing)
+    this.#refuseNewPasswords(machines, existing, states)
     const gone = [...existing.values()].filter(({ name }) => !machines.some((machine) => machine.name === name))
-    const options = { withOwners: this.#isRoot }
+    const options = { withOwners: this.#isRoot, shown: new WeakMap() }
     return {
       stack: this.stack.name,
       file: this.stack.file,
@@ -223,6 +250,12 @@ export class Operator extends StackHandle {
   /** What no sequence of steps leads to from what there is. */
   #refuseImpossible(machines: readonly Machine[], existing: ReadonlyMap<string, ExistingMachine>): void {
     for (const { name, address } of machines) {
+      const other = [...existing.values()].find((each) => each.address === address && each.name !== name)
+      if (other !== undefined)
+        throw new HoldfastError(
+          'MachineMoved',
+          `Cannot give "${name}" the address ${address}: "${other.name}" has it; another one is wanted`,
+        )
       const now = existing.get(name)?.address ?? address
       if (now !== address)
         throw new HoldfastError(
@@ -233,9 +266,33 @@ export class Operator extends StackHandle {
           },
         )
     }
+    for (const { name, files } of machines.filter(({ kind }) => kind === 'postgres')) {
+      const now = readIdentity(existing.get(name)?.files ?? new Map())
+      const wanted = readIdentity(new Map(files.map(({ path, content }) => [path, { text: reveal(content) }])))
+      if (now !== undefined && wanted !== undefined) checkSameIdentity(name, now, wanted)
+    }
     const members = [...existing.values()].filter(({ kind }) => kind === 'etcd')
     const settings = members.map(({ files }) => files.get(ETCD_PATHS.settings)?.text).find((text) => text !== undefined)
     if (this.stack.etcd !== undefined && settings !== undefined) checkSameLogin(this.stack.etcd, settings)
+  }
+
+  #refuseNewPasswords(
+    machines: readonly Machine[],
+    existing: ReadonlyMap<string, ExistingMachine>,
+    states: ReadonlyMap<string, MachineState>,
+  ): void {
+    const members = machines.filter(({ kind }) => kind === 'postgres')
+    const isRunning = members.some(({ name }) =>
+      [...(states.get(name)?.services.values() ?? [])].some(({ pid }) => pid),
+    )
+    if (isRunning) return
+    const isGivenAnew = this.#keyring.pending.some(
+      ({ id, what, why }) => what === 'secret' && /^postgres-/u.test(id) && why !== NEW,
+    )
+    const isWrittenAnew = members.some((machine) =>
+      hasNewPasswords(machine, existing.get(machine.name)?.files ?? new Map()),
+    )
+    if (isGivenAnew || isWrittenAnew) refuseNewPasswords()
   }
 
   #render(existing: ReadonlyMap<string, ExistingMachine>, members?: readonly MemberPlace[]): Machine[] {
@@ -250,14 +307,9 @@ export class Operator extends StackHandle {
   }
 
   #clients(existing: ReadonlyMap<string, ExistingMachine>): Clients {
-    const staying = new Set(this.stack.etcd?.members.map(({ address }) => address))
-    const leaving = [...existing.values()].filter(({ kind, address }) => kind === 'etcd' && !staying.has(address))
-    return new Clients(
-      this.stack,
-      this.#site(),
-      this.directory.client,
-      leaving.map(({ address }) => address),
-    )
+    const staying = new Set(machineSpecs(this.stack).map(({ name }) => name))
+    const leaving = [...existing.values()].filter(({ name }) => !staying.has(name))
+    return new Clients(this.stack, this.#site(), this.directory.client, leaving)
   }
 
   #site(): Site {

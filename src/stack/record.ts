@@ -1,12 +1,14 @@
-// What is remembered of a stack besides its machines: the file it comes from, and whether its etcd cluster was ever formed (from
-// then on members join and leave; before that they all start together).
+// What is remembered of a stack besides its machines.
 
 import { HoldfastError } from '../lib/errors.ts'
 import { readKept, writeKept } from './kept.ts'
 
 export interface StackRecord {
   readonly file: string
+  /** From then on members join and leave; before, they all start together. */
   readonly isEtcdFormed: boolean
+  /** The last `up` came to its end. */
+  readonly isComplete: boolean
 }
 
 export async function readRecord(path: string): Promise<StackRecord | undefined> {
@@ -14,7 +16,7 @@ export async function readRecord(path: string): Promise<StackRecord | undefined>
   if (value === undefined) return undefined
   if (typeof value?.file !== 'string')
     throw new HoldfastError('StateInvalid', `Cannot use "${path}": it is not what was written there; restore it`)
-  return { file: value.file, isEtcdFormed: value.isEtcdFormed === true }
+  return { file: value.file, isEtcdFormed: value.isEtcdFormed === true, isComplete: value.isComplete === true }
 }
 
 export function writeRecord(path: string, record: StackRecord): Promise<void> {

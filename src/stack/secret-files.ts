@@ -85,7 +85,7 @@ function filesBelow(directory: string): string[] {
     const entries = readdirSync(directory, { withFileTypes: true, recursive: true })
     return entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name))
   } catch (error) {
-    if (/^(?:ENOENT|ENOTDIR)$/u.test((error as NodeJS.ErrnoException).code ?? '')) return []
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw unreadable(directory, error)
   }
 }

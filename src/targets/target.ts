@@ -16,6 +16,8 @@ export interface Target {
   stop(machine: string): Promise<void>
   /** Stops, and removes what the machine is made of; with keepData, all but its data directories. */
   remove(machine: string, options: { readonly keepData: boolean }): Promise<void>
+  /** Whether a directory of a machine is there and has something in it, also where only data was kept. */
+  isFilled(machine: string, path: string): Promise<boolean>
   /** How its services stand. */
   observe(): Promise<ReadonlyMap<string, MachineState>>
 }

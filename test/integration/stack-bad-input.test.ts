@@ -34,8 +34,16 @@ describe('a stack file', () => {
   }
 
   test.each([
-    ['an unknown key', 'etcd: { member: 3 }', /stack.yaml:4:9: unknown key "member" in etcd; did you mean "members"\?/u],
-    ['a name that two machines have', 'etcd: { members: [{ name: a }, { name: a }, { name: b }] }', /"a" is the name of another machine, too/u],
+    [
+      'an unknown key',
+      'etcd: { members: 1, spacequota: 1 }',
+      /stack.yaml:4:21: unknown key "spacequota" in etcd; did you mean "space_quota"\?/u,
+    ],
+    [
+      'a name that two machines have',
+      'etcd: { members: [{ name: a }, { name: a }, { name: b }] }',
+      /"a" is the name of another machine, too/u,
+    ],
     [
       'an address that two machines have',
       'etcd: { members: [{ name: a, local_address: 127.1.1.1 }] }\ndns: { servers: [{ name: b, local_address: 127.1.1.1 }] }',
@@ -43,11 +51,7 @@ describe('a stack file', () => {
     ],
     ['a zone directory that is not there', 'dns: { servers: 1, zones: ./nowhere }', /nowhere/u],
     ['an empty password', `${ETCD}\npostgres: { members: 2, superuser_password: "" }`, /password/u],
-    [
-      'strict synchronous replication with nobody to replicate to',
-      `${ETCD}\npostgres: { members: 1 }`,
-      /synchronous/u,
-    ],
+    ['strict synchronous replication with nobody to replicate to', `${ETCD}\npostgres: { members: 1 }`, /synchronous/u],
   ])('with %s is refused', async (_, body, message) => {
     const { code, stderr } = await refused(body)
     expect(code).toBe(3)
@@ -98,7 +102,10 @@ describe('a host', () => {
       const { code, stderr } = await lab.run('up', '--yes')
       expect(code).toBe(1)
       expect(stderr).toMatch(
-        new RegExp(`^holdfast: Cannot bring up "bad-host": 127.243.10.1:2379/tcp .*in use by process ${process.pid} `, 'u'),
+        new RegExp(
+          `^holdfast: Cannot bring up "bad-host": 127.243.10.1:2379/tcp .*in use by process ${process.pid} `,
+          'u',
+        ),
       )
       expect(existsSync(lab.state)).toBe(false)
     } finally {
@@ -110,7 +117,7 @@ describe('a host', () => {
     const file = lab.write('file', '')
     const { code, stderr } = await lab.exec(HOLDFAST, ['up', '--yes', '--state', join(file, 'state')])
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^holdfast: Cannot bring up "bad-host": ".*file" is no directory\n/u)
+    expect(stderr).toMatch(/^holdfast: Cannot read ".*": not a directory\n$/u)
   })
 
   test.runIf(isRoot)('where the disk is full is refused', async () => {
@@ -169,7 +176,8 @@ describe('a stack of the same name', () => {
     const [done, locked] = ups.toSorted((one, other) => one.code - other.code)
     expect(done.code).toBe(0)
     // Whoever came late enough found nothing to do.
-    if (locked.code !== 0) expect(locked.stderr).toContain('another command is changing it just now; wait for it to end')
+    if (locked.code !== 0)
+      expect(locked.stderr).toContain('another command is changing it just now; wait for it to end')
     expect((await lab.run('plan')).code).toBe(0)
   })
 })

@@ -49,7 +49,8 @@ describe('a new stack', () => {
     for (const { kind, version, certificateExpires, restarts, lastError } of machines) {
       expect({ restarts, lastError }).toEqual({ restarts: 0, lastError: undefined })
       if (kind !== 'haproxy') expect(version).toMatch(/^\d+\.\d+/u)
-      if (kind === 'etcd' || kind === 'postgres') expect(Date.parse(certificateExpires ?? '')).toBeGreaterThan(Date.now())
+      if (kind === 'etcd' || kind === 'postgres')
+        expect(Date.parse(certificateExpires ?? '')).toBeGreaterThan(Date.now())
     }
     const addressOf = (role: string) => machines.filter((each) => each.role === role).map(({ address }) => address)
     expect(names).toEqual([
@@ -153,7 +154,9 @@ describe('PostgreSQL', () => {
 
   test('takes scram passwords, and no others', async () => {
     expect(await lab.sql('show password_encryption')).toBe('scram-sha-256')
-    await lab.sql("create role modern login password 'm'; set password_encryption = 'md5'; create role old login password 'o'")
+    await lab.sql(
+      "create role modern login password 'm'; set password_encryption = 'md5'; create role old login password 'o'",
+    )
     const login = (PGUSER: string, PGPASSWORD: string) => lab.psql('select current_user', { PGUSER, PGPASSWORD })
     expect(await login('modern', 'm')).toMatchObject({ code: 0, stdout: 'modern\n' })
     expect(await login('old', 'o')).toMatchObject({ code: 2, stderr: expect.stringContaining('authentication failed') })
@@ -170,9 +173,7 @@ describe('PostgreSQL', () => {
 })
 
 describe('a stranger', () => {
-  const PLAIN_BY_NATURE = [
-    ...[1, 2].flatMap((i) => [DNS_PORT, 8080, 9153].map((port) => `${N}.20.${i}:${port}`)),
-  ]
+  const PLAIN_BY_NATURE = [...[1, 2].flatMap((i) => [DNS_PORT, 8080, 9153].map((port) => `${N}.20.${i}:${port}`))]
 
   test('gets no service without TLS from any port but those of name servers', async () => {
     const open = lab.openPorts()
@@ -209,7 +210,10 @@ describe('a stranger', () => {
       stderr: expect.stringContaining('certificate verify failed'),
     })
     const ca = readFileSync(lab.path('client/ca.pem'))
-    const own = { cert: readFileSync(lab.path('secrets/patroni/operator.pem')), key: readFileSync(lab.path('secrets/patroni/operator.key')) }
+    const own = {
+      cert: readFileSync(lab.path('secrets/patroni/operator.pem')),
+      key: readFileSync(lab.path('secrets/patroni/operator.key')),
+    }
     const others = { cert: readFileSync(files.cert('client')), key: readFileSync(files.key('client')) }
     expect(await ask({ ca, ...own })).toBe(200)
     expect(await ask({ ca: readFileSync(files.ca), ...own })).toMatch(/certificate/u)
@@ -269,7 +273,8 @@ describe('secrets', () => {
     const secrets = values()
     for (const file of filesBelow(lab.path('machines'))) {
       const text = readFileSync(file, 'latin1')
-      if (secrets.some((secret) => text.includes(secret))) expect([file, modeOf(file)]).toEqual([file, expect.stringMatching(/^[46]00$/u)])
+      if (secrets.some((secret) => text.includes(secret)))
+        expect([file, modeOf(file)]).toEqual([file, expect.stringMatching(/^[46]00$/u)])
     }
   })
 

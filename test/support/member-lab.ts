@@ -121,7 +121,18 @@ export class MemberLab extends StackLab {
     return [...processesBelow(this.path())].filter(([, path]) => isWithin(path, place)).map(([pid]) => pid)
   }
 
-  /** `stop`: as a machine that hangs; `cont`: as one that goes on. */
+  /** As a machine without power: its processes are gone, and nobody starts them while `run` lasts. */
+  async withoutMachine(machine: string, run: () => Promise<void>): Promise<void> {
+    const supervisors = this.supervisors()
+    this.signal(supervisors, 'SIGSTOP')
+    try {
+      this.signalMachine(machine, 'SIGKILL')
+      await run()
+    } finally {
+      this.signal(supervisors, 'SIGCONT')
+    }
+  }
+
   signalMachine(machine: string, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
     this.signal(this.machineProcesses(machine), signal)
   }

@@ -2,7 +2,16 @@
 // programs that people use beside it. Whatever a test does, closing it purges the stack and ends what is left of it.
 
 import { execFile } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Plan } from '../../src/stack/plan.ts'
@@ -75,11 +84,11 @@ export class StackLab {
   }
 
   spawn(command: string, ...args: readonly string[]): HoldfastProcess {
-    const child = new HoldfastProcess(
-      [command, ...args, '--state', this.state],
-      this.directory,
-      ['ignore', 'pipe', 'pipe'],
-    )
+    const child = new HoldfastProcess([command, ...args, '--state', this.state], this.directory, [
+      'ignore',
+      'pipe',
+      'pipe',
+    ])
     this.#spawned.push(child)
     return child
   }
@@ -221,7 +230,10 @@ export class StackLab {
 /** Of an IPv4 address in the kernel's tables, and of an IPv6 one as it stands there. */
 function readable(address: string): string {
   if (address.length > 8) return address
-  return (address.match(/../gu) ?? []).toReversed().map((octet) => Number.parseInt(octet, 16)).join('.')
+  return (address.match(/../gu) ?? [])
+    .toReversed()
+    .map((octet) => Number.parseInt(octet, 16))
+    .join('.')
 }
 
 export function filesBelow(directory: string): string[] {

@@ -5,7 +5,7 @@ import { HoldfastError } from '../../lib/errors.ts'
 import { type Content, content, plain } from '../../machine/content.ts'
 import type { Machine, MachineFile, OnChange, Service } from '../../machine/machine.ts'
 import type { EtcdAccess, MachineSpec, Site } from '../site.ts'
-import { namesYaml, type NamesContext, PATHS } from './names-yaml.ts'
+import { type NamesContext, namesYamls, PATHS } from './names-yaml.ts'
 import { forwardZone, type OwnZones, reverseZones, withSerial, type ZoneText } from './own-zones.ts'
 import type { DnsSpec } from './spec.ts'
 import { zoneOrigin } from './zone-origin.ts'
@@ -25,8 +25,9 @@ const RELOAD: OnChange = { reload: SERVICE }
 export function dnsMachines(spec: DnsSpec, site: Site, context: DnsContext): Machine[] {
   refuseTakenNames(spec, site, context)
   const shared = [...zoneFiles(spec, site, context), ...etcdFiles(context.etcd)]
+  const yamlOf = namesYamls(spec, site, context)
   return spec.servers.map((server): Machine => {
-    const config = file(PATHS.config, plain(namesYaml(spec, server, site, context)), { onChange: RELOAD })
+    const config = file(PATHS.config, plain(yamlOf(server)), { onChange: RELOAD })
     return {
       name: server.name,
       kind: 'dns',

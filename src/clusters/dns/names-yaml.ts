@@ -26,35 +26,55 @@ export interface NamesContext {
   readonly patroni: readonly { readonly scope: string; readonly namespace: string }[]
 }
 
-export function namesYaml(spec: DnsSpec, server: MachineSpec, site: Site, { etcd, patroni }: NamesContext): string {
-  const path = (inside: string) => site.path(server.name, inside)
-  const at = (port: number) => `${isIPv6(server.address) ? `[${server.address}]` : server.address}:${port}`
-  const { skydns, alternateDnsServers } = spec
+/** The text for each server. What all of them have is written once: together they name each other n² times. */
+export function namesYamls(spec: DnsSpec, site: Site, context: NamesContext): (server: MachineSpec) => string {
+  const { etcd } = context
+  const fromEtcd = etcd === undefined ? '' : listItems(etcdSources(spec, site, context))
   const reload = `${spec.zonefilesReloadIntervalMs}ms`
-  return stringify(
-    {
-      ...(etcd !== undefined && { etcd: etcdSettings(etcd, path) }),
-      sources: [
-        { type: 'file', name: 'stack', path: path(PATHS.zone), zones: [site.domain], reload },
-        { type: 'directory', name: 'zones', path: path(PATHS.zones), reload },
-        ...(etcd === undefined ? [] : patroni.map((cluster) => patroniSource(spec, site, cluster))),
-        ...(etcd === undefined ? [] : [{ type: 'etcd-zones', name: 'etcd-zones', prefix: spec.keyPrefix }]),
-        ...(etcd === undefined || skydns === undefined ? [] : [{ type: 'skydns', name: 'skydns', ...skydns }]),
-        { type: 'directory', name: 'reverse', path: path(PATHS.reverse), reload },
-      ],
-      serve: {
-        listen: [at(spec.port)],
-        ...(alternateDnsServers.length > 0 && { forward: alternateDnsServers, loop: true }),
-        load_balance: spec.loadBalanceRecords,
-        nsid: server.name,
-        health: at(spec.healthPort),
-        ready: at(spec.healthPort),
-        metrics: at(spec.metricsPort),
-        state: path(PATHS.state),
-      },
-    },
-    { lineWidth: 0 },
-  )
+  return (server) => {
+    const path = (inside: string) => site.path(server.name, inside)
+    const ownZone = { type: 'file', name: 'stack', path: path(PATHS.zone), zones: [site.domain], reload }
+    const zones = { type: 'directory', name: 'zones', path: path(PATHS.zones), reload }
+    const reverse = { type: 'directory', name: 'reverse', path: path(PATHS.reverse), reload }
+    return [
+      etcd === undefined ? '' : format({ etcd: etcdSettings(etcd, path) }),
+      `sources:\n${listItems([ownZone, zones])}${fromEtcd}${listItems([reverse])}`,
+      format({ serve: serveSettings(spec, server, path) }),
+    ].join('')
+  }
+}
+
+function etcdSources(spec: DnsSpec, site: Site, { patroni }: NamesContext): object[] {
+  const { skydns } = spec
+  return [
+    ...patroni.map((cluster) => patroniSource(spec, site, cluster)),
+    { type: 'etcd-zones', name: 'etcd-zones', prefix: spec.keyPrefix },
+    ...(skydns === undefined ? [] : [{ type: 'skydns', name: 'skydns', ...skydns }]),
+  ]
+}
+
+function serveSettings(spec: DnsSpec, server: MachineSpec, path: (inside: string) => string): object {
+  const at = (port: number) => `${isIPv6(server.address) ? `[${server.address}]` : server.address}:${port}`
+  const { alternateDnsServers } = spec
+  return {
+    listen: [at(spec.port)],
+    ...(alternateDnsServers.length > 0 && { forward: alternateDnsServers, loop: true }),
+    load_balance: spec.loadBalanceRecords,
+    nsid: server.name,
+    health: at(spec.healthPort),
+    ready: at(spec.healthPort),
+    metrics: at(spec.metricsPort),
+    state: path(PATHS.state),
+  }
+}
+
+function format(value: object): string {
+  return stringify(value, { lineWidth: 0 })
+}
+
+/** As they stand in a list below a key. */
+function listItems(items: readonly object[]): string {
+  return format(items).replaceAll(/^(?=.)/gmu, '  ')
 }
 
 function etcdSettings({ endpoints, login }: EtcdAccess, path: (inside: string) => string): object {

@@ -136,10 +136,9 @@ async function readHealth(
   }
 }
 
-/** A member tells what it knows; a read that goes through the leader before brings it up to date, if there is one. */
+/** A member tells what it knows; a read that goes through the leader before brings it up to date. Without a leader nothing is told. */
 async function listMembers(client: EtcdClient, signal: AbortSignal): Promise<readonly Member[]> {
-  const soon = AbortSignal.any([signal, AbortSignal.timeout(HEALTH_TIMEOUT_MS)])
-  await client.range({ key: Uint8Array.of(0) }, soon).catch(() => {})
+  await client.range({ key: Uint8Array.of(0) }, signal)
   return client.memberList(signal)
 }
 

@@ -21,6 +21,8 @@ export function haproxyConfig(config: HaproxyConfig): string {
   return `global
     log stderr format raw local0 notice
     ssl-default-server-options ssl-min-ver TLSv1.2
+    # Servers count as up until they are checked first: all at once, or clients of the primary get to replicas meanwhile.
+    max-spread-checks 20ms
 
 defaults
     mode tcp

@@ -6,7 +6,7 @@ import type { Machine, MachineFile, OnChange, Service } from '../../machine/mach
 import type { EtcdAccess, Site } from '../site.ts'
 import { memberCertificate } from './certificates.ts'
 import { PATHS, POSTGRES_USER } from './paths.ts'
-import { patroniConfig } from './patroni-config.ts'
+import { patroniConfig, postgresPasswords } from './patroni-config.ts'
 import { bootstrapSettings, sharedSettings } from './settings.ts'
 import { SETTINGS_STEP } from './settings-step.ts'
 import { PATRONI_PORT, POSTGRES_PORT, type PostgresMember, type PostgresSpec } from './spec.ts'
@@ -33,7 +33,7 @@ export function postgresMachines(spec: PostgresSpec, site: Site, etcd: EtcdAcces
         { path: PATHS.config, owner: POSTGRES_USER, mode: 0o700 },
         { path: PATHS.home, owner: POSTGRES_USER, mode: 0o700, isData: true },
       ],
-      files: [...memberFiles(spec, member, site, etcd), ...(setsSettings ? settingsFiles(spec) : [])],
+      files: [...memberFiles(spec, member, site, etcd), ...(setsSettings ? settingsFiles(spec, site) : [])],
       services: [patroniService(spec, member, site), ...(setsSettings ? [settingsService(member, site)] : [])],
       ports: [
         { port: POSTGRES_PORT, protocol: 'tcp', purpose: 'PostgreSQL' },
@@ -56,10 +56,11 @@ function memberFiles(spec: PostgresSpec, member: PostgresMember, site: Site, etc
   ]
 }
 
-function settingsFiles(spec: PostgresSpec): MachineFile[] {
+function settingsFiles(spec: PostgresSpec, { keyring }: Site): MachineFile[] {
   const restarts: OnChange = { restart: SETTINGS }
   return [
     file(PATHS.settings, jsonContent(sharedSettings(spec)), restarts),
+    file(PATHS.passwords, jsonContent(postgresPasswords(spec, keyring)), restarts),
     file(PATHS.settingsStep, plain(SETTINGS_STEP), restarts),
   ]
 }
@@ -86,7 +87,10 @@ function settingsService({ name }: PostgresMember, site: Site): Service {
   return {
     name: SETTINGS,
     user: POSTGRES_USER,
-    command: ['/usr/bin/python3', path(PATHS.settingsStep), path(PATHS.patroni), path(PATHS.settings)],
+    command: [
+      ...['/usr/bin/python3', path(PATHS.settingsStep), path(PATHS.patroni), path(PATHS.settings)],
+      ...[path(PATHS.passwords), path(PATHS.keptPasswords)],
+    ],
     environment: ENVIRONMENT,
     once: true,
     stopSignal: 'SIGTERM',

@@ -10,6 +10,7 @@ export const PATHS = {
   bootstrap: '/etc/patroni/bootstrap.yml',
   settings: '/etc/patroni/dynamic.json',
   settingsStep: '/etc/patroni/apply-settings.py',
+  passwords: '/etc/patroni/passwords.json',
   ca: '/etc/patroni/ca.pem',
   etcdCa: '/etc/patroni/etcd-ca.pem',
   certificate: '/etc/patroni/server.pem',
@@ -18,5 +19,7 @@ export const PATHS = {
   home: '/var/lib/postgresql/15',
   data: '/var/lib/postgresql/15/main',
   pgpass: '/var/lib/postgresql/15/pgpass',
+  /** Of the step that sets passwords: those that the superuser may have. */
+  keptPasswords: '/var/lib/postgresql/15/superuser-passwords.json',
   binaries: '/usr/lib/postgresql/15/bin',
 } as const

@@ -2,7 +2,7 @@
 // check who answers: to etcd, to the REST APIs of the others, to PostgreSQL (its own, too) and between PostgreSQLs.
 
 import { HoldfastError } from '../../lib/errors.ts'
-import type { EtcdAccess, Site } from '../site.ts'
+import type { EtcdAccess, Keyring, Site } from '../site.ts'
 import { OPERATOR, operatorPassword } from './access.ts'
 import { PATHS } from './paths.ts'
 import { PATRONI_PORT, POSTGRES_PORT, type PostgresMember, type PostgresSpec } from './spec.ts'
@@ -45,6 +45,7 @@ export function patroniConfig(spec: PostgresSpec, member: PostgresMember, site: 
   const path = (name: keyof typeof PATHS) => site.path(member.name, PATHS[name])
   const api = `${member.address}:${PATRONI_PORT}`
   const server = `${member.address}:${POSTGRES_PORT}`
+  const passwords = postgresPasswords(spec, site.keyring)
   const verified = { sslmode: 'verify-full', sslrootcert: path('ca') }
   return {
     scope: patroni.scope,
@@ -70,18 +71,10 @@ export function patroniConfig(spec: PostgresSpec, member: PostgresMember, site: 
       // A checkpoint that takes its time would keep a new member waiting for minutes.
       basebackup: [{ checkpoint: 'fast' }],
       authentication: {
-        superuser: {
-          username: 'postgres',
-          password: site.keyring.secret('postgres-superuser-password', spec.superuserPassword),
-          ...verified,
-        },
-        replication: {
-          username: REPLICATOR,
-          password: site.keyring.secret('postgres-replicator-password', spec.replicatorPassword),
-          ...verified,
-        },
+        superuser: { username: 'postgres', password: passwords.superuser, ...verified },
+        replication: { username: REPLICATOR, password: passwords.replication, ...verified },
         // May read files for pg_rewind, and nothing else.
-        rewind: { username: REWINDER, password: site.keyring.secret('postgres-rewinder-password'), ...verified },
+        rewind: { username: REWINDER, password: passwords.rewind, ...verified },
       },
       pg_hba: PG_HBA,
       parameters: {
@@ -98,6 +91,15 @@ export function patroniConfig(spec: PostgresSpec, member: PostgresMember, site: 
       device: '/dev/watchdog',
       safety_margin: patroni.watchdogSafetyMargin,
     },
+  }
+}
+
+/** Of PostgreSQL's own users, under the names that Patroni has for what they do. */
+export function postgresPasswords({ superuserPassword, replicatorPassword }: PostgresSpec, keyring: Keyring) {
+  return {
+    superuser: keyring.secret('postgres-superuser-password', superuserPassword),
+    replication: keyring.secret('postgres-replicator-password', replicatorPassword),
+    rewind: keyring.secret('postgres-rewinder-password'),
   }
 }
 

@@ -1,14 +1,14 @@
 // The step that brings what members share to what is wanted: settings in etcd through Patroni's REST API, and the roles
-// they use among themselves. Python's own library is enough for it, and Python is there wherever Patroni is.
+// they use among themselves (roles-step.ts). Python's own library is enough for it, and Python is there wherever Patroni is.
 //
 // A new cluster has short loops so that it is complete soon; the step waits for that before it sets the wanted ones. And
 // it ends only when members have taken up what it changed: from then on they say whether a restart is needed for it.
-// Patroni makes the roles when it makes the cluster, and never again: killed in between, it leaves a primary that nobody
-// can follow.
 
-export const SETTINGS_STEP = String.raw`"""Brings what the members of a Patroni cluster share to what a file says.
+import { ROLES_STEP } from './roles-step.ts'
 
-Usage: apply-settings.py PATRONI_YML SETTINGS
+export const SETTINGS_STEP = String.raw`"""Brings what the members of a Patroni cluster share to what files say.
+
+Usage: apply-settings.py PATRONI_YML SETTINGS PASSWORDS KEPT_PASSWORDS
 Nothing is done when all is as wanted. PostgreSQL's parameters that the file does not have are removed; other settings
 that it does not have stay.
 """
@@ -28,24 +28,6 @@ COMPLETE_SECONDS = 60
 TAKE_UP_SECONDS = 20
 # Patroni reloads PostgreSQL and looks a second later which parameters wait for a restart.
 RELOAD_SECONDS = 2
-
-# Passwords come in the environment and must not get into the log. No standby may be there yet to wait for.
-ROLES = r"""
-\getenv replication REPLICATION_PASSWORD
-\getenv rewind REWIND_PASSWORD
-SET synchronous_commit = local;
-SET log_statement = none;
-SET log_min_duration_statement = -1;
-SET log_min_error_statement = panic;
-SELECT format('CREATE ROLE %I LOGIN REPLICATION PASSWORD %L', :'replication_role', :'replication')
- WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'replication_role') \gexec
-SELECT format(
-    'CREATE ROLE %1$I LOGIN PASSWORD %2$L;
-     GRANT EXECUTE ON FUNCTION pg_ls_dir(text, boolean, boolean), pg_stat_file(text, boolean),
-     pg_read_binary_file(text), pg_read_binary_file(text, bigint, bigint, boolean) TO %1$I',
-    :'rewind_role', :'rewind')
- WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'rewind_role') \gexec
-"""
 
 
 class Api:
@@ -83,30 +65,6 @@ def retry(seconds, attempt):
         time.sleep(LOOK_SECONDS)
 
 
-def make_roles(api, postgresql):
-    leader = next((member for member in api.members() if member['role'] == 'leader'), None)
-    if leader is None:
-        return False
-    users = postgresql['authentication']
-    superuser, replication, rewind = users['superuser'], users['replication'], users['rewind']
-    command = [os.path.join(postgresql['bin_dir'], 'psql'), '-XAtq', '-v', 'ON_ERROR_STOP=1']
-    command += ['-v', 'replication_role=' + replication['username'], '-v', 'rewind_role=' + rewind['username']]
-    environment = {
-        'PGHOST': leader['host'],
-        'PGPORT': str(leader['port']),
-        'PGDATABASE': 'postgres',
-        'PGUSER': superuser['username'],
-        'PGPASSWORD': superuser['password'],
-        'PGSSLMODE': superuser['sslmode'],
-        'PGSSLROOTCERT': superuser['sslrootcert'],
-        'PGCONNECT_TIMEOUT': '5',
-        'REPLICATION_PASSWORD': replication['password'],
-        'REWIND_PASSWORD': rewind['password'],
-    }
-    subprocess.run(command, input=ROLES, env=environment, text=True, check=True)
-    return True
-
-
 def is_complete(members, settings):
     roles = [member['role'] for member in members]
     standbys = settings['synchronous_node_count'] if settings['synchronous_mode'] else 0
@@ -134,15 +92,13 @@ def wait_for_reload(api, config):
     retry(TAKE_UP_SECONDS, lambda: all(api.call('GET', '/config', url=url) == config for url in urls))
     time.sleep(RELOAD_SECONDS)
 
+${ROLES_STEP}
 
-def main(patroni_file, settings_file):
+def main(patroni_file, settings_file, passwords_file, kept_file):
     # Written as JSON, which is YAML.
-    with open(patroni_file) as file:
-        patroni = json.load(file)
-    with open(settings_file) as file:
-        settings = json.load(file)
+    patroni, settings, passwords = load(patroni_file), load(settings_file), load(passwords_file)
     api = Api(patroni)
-    if not retry(LEADER_SECONDS, lambda: make_roles(api, patroni['postgresql'])):
+    if not retry(LEADER_SECONDS, lambda: set_roles(api, patroni['postgresql'], passwords, kept_file)):
         sys.exit('Cannot apply the settings of the cluster: it has no leader')
     retry(COMPLETE_SECONDS, lambda: is_complete(api.members(), settings))
     patch = difference(api.call('GET', '/config'), settings)

@@ -9,7 +9,8 @@ import { removeMachine, sortMachines, type Work } from './work.ts'
 export interface EtcdHistory {
   /** It was ready once: members join and leave from then on. */
   readonly isFormed: boolean
-  readonly onFormed: () => Promise<void>
+  /** It is there now, or it is not there any more. */
+  readonly onFormed: (isFormed: boolean) => Promise<void>
 }
 
 export async function applyStack(work: Work, etcd: EtcdHistory): Promise<void> {
@@ -17,11 +18,12 @@ export async function applyStack(work: Work, etcd: EtcdHistory): Promise<void> {
   if (spec === undefined) {
     // Nobody is left to be asked.
     for (const machine of sortMachines(work, 'etcd').gone) await removeMachine(work, machine)
+    await etcd.onFormed(false)
   } else if (etcd.isFormed) {
     await changeEtcd(work, spec)
   } else {
     await formEtcd(work)
-    await etcd.onFormed()
+    await etcd.onFormed(true)
   }
   await allOrFirstFailure([applyIndependent(work, 'dns'), applyPostgres(work)])
   await applyIndependent(work, 'haproxy')

@@ -2,52 +2,112 @@
 //
 //   start what stands still ─▶ change one member at a time ─▶ new ones join as learners, one at a time ─▶ old ones leave
 //
-// What the cluster itself says about its members decides, not what we did before: an interrupted run goes on here.
+// What the cluster itself says about its members decides, not what we did before: an interrupted run goes on here. A member
+// without its data is no member any more, whatever the others think: it leaves and joins anew.
 
 import { joinMember, promoteMember, readMembership, removeMember } from '../../clusters/etcd/cluster.ts'
+import { PATHS } from '../../clusters/etcd/settings.ts'
 import type { EtcdMember, EtcdSpec } from '../../clusters/etcd/spec.ts'
-import { untilAnswering, untilReady } from './wait.ts'
-import { applyMachine, needsRestart, removeMachine, sortMachines, type Work } from './work.ts'
+import { HoldfastError } from '../../lib/errors.ts'
+import type { Machine } from '../../machine/machine.ts'
+import { repeatSteps, untilAnswering, untilReady } from './wait.ts'
+import { applyMachine, needsRestart, removeMachine, type Sorted, sortMachines, type Work } from './work.ts'
 
 /** The first time: all members at once, as etcd wants it. */
 export async function formEtcd(work: Work): Promise<void> {
-  const { all } = sortMachines(work, 'etcd')
+  const { all, gone } = sortMachines(work, 'etcd')
   await Promise.all(all.map((machine) => applyMachine(work, machine)))
   await untilReady(work, 'etcd')
+  for (const machine of gone) await removeMachine(work, machine)
 }
 
 export async function changeEtcd(work: Work, spec: EtcdSpec): Promise<void> {
-  const { all, stopped, changed, gone } = sortMachines(work, 'etcd')
-  const { clients, signal, progress, existing } = work
-  await Promise.all(stopped.map((machine) => applyMachine(work, machine)))
-  const client = clients.etcd()
-  const members = await untilAnswering(work, () => readMembership(spec, client, signal))
-  const voters = all.map(({ name }) => name).filter((name) => !members.joining.some((member) => member.name === name))
-  for (const machine of changed.filter(({ name }) => voters.includes(name))) {
-    // It may be the one that is broken, and this its repair; all others have to stand.
-    const others = voters.filter((name) => name !== machine.name)
-    if (needsRestart(work, machine)) await untilReady(work, 'etcd', { machines: others })
-    await applyMachine(work, machine)
-  }
-  if (members.joining.length + members.leaving.length > 0) await untilReady(work, 'etcd', { machines: voters })
-  for (const member of members.joining) await join(member)
-  for (const member of members.leaving) {
-    progress({ machine: member.name, state: 'working', message: 'leaving the cluster' })
-    await removeMember(client, member, signal)
+  const sorted = sortMachines(work, 'etcd')
+  const { all, created, stopped, changed, gone } = sorted
+  const filled = await withData(work, all)
+  // Nothing is left of the cluster but that there was one.
+  if (filled.length + gone.length === 0) return formEtcd(work)
+  // They may need each other to have quorum.
+  await Promise.all([...stopped, ...created].filter(isIn(filled)).map((machine) => applyMachine(work, machine)))
+  for (const machine of changed) await repeatSteps(work, machine)
+  const voters = await readVoters(work, spec, sorted)
+  await changeOneByOne(work, changed.filter(isIn(voters)), voters)
+  await dropLost(
+    work,
+    voters.filter((machine) => !filled.includes(machine)),
+  )
+  const staying = voters.filter(isIn(filled)).map(({ name }) => name)
+  const { joining, leaving } = await readMembership(spec, work.clients.etcd(), work.signal)
+  if (joining.length + gone.length > 0) await untilReady(work, 'etcd', { machines: staying })
+  for (const member of joining) await join(work, spec, member)
+  for (const member of leaving) {
+    // One that never started was about to join when somebody was interrupted.
+    if (member.name === '' || gone.some(({ name }) => name === member.name)) await leave(work, member)
+    else warnOfForeigner(work, member.name)
   }
   for (const machine of gone) await removeMachine(work, machine)
   await untilReady(work, 'etcd')
+}
 
-  async function join(member: EtcdMember): Promise<void> {
-    progress({ machine: member.name, state: 'working', message: 'joining as a learner' })
-    const { running } = await readMembership(spec, client, signal)
-    const hasStarted = running.some(({ address }) => address === member.address)
-    // What an interrupted attempt left, or a member that somebody removed, has data that etcd would not start with.
-    if (!hasStarted && existing.has(member.name)) await work.target.remove(member.name, { keepData: false })
-    await joinMember(client, member, signal)
-    await applyMachine(work, work.renderMember(member.name, running))
-    await promoteMember(client, member, signal, (message) =>
-      progress({ machine: member.name, state: 'working', message }),
-    )
+async function withData({ target }: Work, machines: readonly Machine[]): Promise<Machine[]> {
+  const filled = await Promise.all(machines.map(({ name }) => target.isFilled(name, PATHS.data)))
+  return machines.filter((_, index) => filled[index])
+}
+
+/** The machines that the cluster counts on. */
+async function readVoters(work: Work, spec: EtcdSpec, { all, gone }: Sorted): Promise<Machine[]> {
+  try {
+    const { joining } = await untilAnswering(work, () => readMembership(spec, work.clients.etcd(), work.signal))
+    return all.filter(({ name }) => !joining.some((member) => member.name === name))
+  } catch (error) {
+    if (gone.length === 0 || !(error instanceof HoldfastError)) throw error
+    throw new HoldfastError(error.code, error.message, {
+      hint: `the members that the stack file has no longer (${gone.map(({ name }) => name).join(', ')}) may be needed for quorum: put them back, run "up", then take them out`,
+      cause: error,
+    })
   }
+}
+
+async function changeOneByOne(work: Work, changed: readonly Machine[], voters: readonly Machine[]): Promise<void> {
+  for (const machine of changed) {
+    // It may be the one that is broken, and this its repair; all others have to stand.
+    const others = voters.filter((each) => each !== machine).map(({ name }) => name)
+    if (needsRestart(work, machine)) await untilReady(work, 'etcd', { machines: others })
+    await applyMachine(work, machine)
+  }
+}
+
+async function dropLost(work: Work, lost: readonly Machine[]): Promise<void> {
+  for (const machine of lost) {
+    work.progress({ machine: machine.name, state: 'warning', message: 'its data is gone; it joins anew' })
+    await removeMember(work.clients.etcd(), machine, work.signal)
+  }
+}
+
+async function join(work: Work, spec: EtcdSpec, member: EtcdMember): Promise<void> {
+  const { target, clients, signal, progress, existing } = work
+  progress({ machine: member.name, state: 'working', message: 'joining as a learner' })
+  const { running } = await readMembership(spec, clients.etcd(), signal)
+  const hasStarted = running.some(({ address }) => address === member.address)
+  // What an interrupted attempt left, or a member that somebody removed, has data that etcd would not start with.
+  if (!hasStarted && existing.has(member.name)) await target.remove(member.name, { keepData: false })
+  await joinMember(clients.etcd(), member, signal)
+  await applyMachine(work, work.renderMember(member.name, running))
+  await promoteMember(clients.etcd(), member, signal, (message) =>
+    progress({ machine: member.name, state: 'working', message }),
+  )
+}
+
+async function leave(work: Work, member: { readonly name: string; readonly address: string }): Promise<void> {
+  if (member.name !== '') work.progress({ machine: member.name, state: 'working', message: 'leaving the cluster' })
+  await removeMember(work.clients.etcd(), member, work.signal)
+}
+
+function warnOfForeigner({ progress }: Work, name: string): void {
+  const message = `etcd has a member "${name}" that the stack never had; it is left alone`
+  progress({ machine: undefined, state: 'warning', message })
+}
+
+function isIn(machines: readonly Machine[]): (machine: Machine) => boolean {
+  return ({ name }) => machines.some((each) => each.name === name)
 }

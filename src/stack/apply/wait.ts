@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClusterStatus, MemberStatus } from '../../clusters/member-status.ts'
 import { HoldfastError } from '../../lib/errors.ts'
-import type { MachineKind } from '../../machine/machine.ts'
-import { interrupted, unfinishedSteps, type Work } from './work.ts'
+import type { Machine, MachineKind } from '../../machine/machine.ts'
+import { interrupted, stepsToRepeat, unfinishedSteps, type Work } from './work.ts'
 
 const PAUSE_MS = 150
 
@@ -23,7 +23,10 @@ export async function untilReady(work: Work, kind: MachineKind, { machines }: Wa
     const status = await clients.status(kind, signal)
     const members = status.members.filter(({ machine }) => machines?.includes(machine) ?? true)
     for (const member of members) tell(member)
-    const steps = await unfinishedSteps(work, kind)
+    const steps = await unfinishedSteps(
+      work,
+      work.machines.filter((machine) => machine.kind === kind && (machines?.includes(machine.name) ?? true)),
+    )
     const isReady = machines === undefined ? status.isReady : members.every((member) => member.isReady)
     if (isReady && steps.length === 0) return
     if (performance.now() > deadline) throw notReady(kind, status, steps, timeoutMs)
@@ -35,6 +38,27 @@ export async function untilReady(work: Work, kind: MachineKind, { machines }: Wa
     if (shown.get(machine) === message) return
     shown.set(machine, message)
     progress({ machine, state: isReady ? 'ready' : 'working', message })
+  }
+}
+
+/**
+ * Does the steps of a running machine that have to be done again, before anything else: a new password is first set where it is
+ * checked, and only then used.
+ */
+export async function repeatSteps(work: Work, machine: Machine): Promise<void> {
+  const { target, progress, signal, timeoutMs } = work
+  const steps = stepsToRepeat(work, machine)
+  if (steps.length === 0) return
+  progress({ machine: machine.name, state: 'working', message: 'updating' })
+  await target.write(machine)
+  for (const step of steps) await target.restart(machine.name, step)
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const left = await unfinishedSteps(work, [machine])
+    if (left.length === 0) return
+    if (signal.aborted) throw interrupted()
+    if (performance.now() > deadline) throw notReady(machine.kind, undefined, left, timeoutMs)
+    await sleep(PAUSE_MS)
   }
 }
 
@@ -54,13 +78,13 @@ export async function untilAnswering<T>({ signal, timeoutMs }: Work, question: (
 
 function notReady(
   kind: MachineKind,
-  status: ClusterStatus,
+  status: ClusterStatus | undefined,
   steps: readonly string[],
   timeoutMs: number,
 ): HoldfastError {
-  const waiting = status.members.filter((member) => !member.isReady)
+  const waiting = status?.members.filter((member) => !member.isReady) ?? []
   const reasons = [
-    ...(status.problem === undefined ? [] : [status.problem]),
+    ...(status?.problem === undefined ? [] : [status.problem]),
     ...waiting.map(({ machine, problem }) => `${machine}: ${problem ?? 'not ready'}`),
     ...steps.map((step) => `waiting for ${step}`),
   ]

@@ -3,7 +3,7 @@
 import type { MemberPlace } from '../../clusters/etcd/settings.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine, MachineKind } from '../../machine/machine.ts'
-import type { ExistingMachine, Target } from '../../targets/target.ts'
+import type { ExistingMachine, MachineState, Target } from '../../targets/target.ts'
 import type { Clients } from '../clients.ts'
 import type { MachinePlan } from '../plan.ts'
 import type { Progress } from '../progress.ts'
@@ -19,6 +19,10 @@ export interface Work {
   readonly renderMember: (name: string, members: readonly MemberPlace[]) => Machine
   readonly plans: ReadonlyMap<string, MachinePlan>
   readonly existing: ReadonlyMap<string, ExistingMachine>
+  /** How services stood when the work began. */
+  readonly states: ReadonlyMap<string, MachineState>
+  /** The last run did not come to its end. */
+  readonly isResumed: boolean
   readonly progress: Progress
   readonly signal: AbortSignal
   /** For a cluster to become ready. */
@@ -36,21 +40,15 @@ export interface Sorted {
   readonly gone: readonly ExistingMachine[]
 }
 
-export function sortMachines({ machines, plans, existing }: Work, kind: MachineKind): Sorted {
+export function sortMachines({ machines, plans, existing, states }: Work, kind: MachineKind): Sorted {
   const all = machines.filter((machine) => machine.kind === kind)
-  const planOf = ({ name }: Machine) => plans.get(name)
-  const isStopped = (machine: Machine) =>
-    machine.services
-      .filter(({ once }) => once !== true)
-      .every(({ name }) =>
-        planOf(machine)?.details.some(
-          ({ what, name: service, why }) => what === 'service' && service === name && why === NOT_RUNNING,
-        ),
-      )
-  const updated = all.filter((machine) => planOf(machine)?.action === 'update')
+  const actionOf = ({ name }: Machine) => plans.get(name)?.action
+  const isStopped = ({ name }: Machine) =>
+    [...(states.get(name)?.services.values() ?? [])].every(({ state }) => state === 'stopped' || state === 'done')
+  const updated = all.filter((machine) => actionOf(machine) === 'update')
   return {
     all,
-    created: all.filter((machine) => planOf(machine)?.action === 'create'),
+    created: all.filter((machine) => actionOf(machine) === 'create'),
     stopped: updated.filter(isStopped),
     changed: updated.filter((machine) => !isStopped(machine)),
     gone: [...existing.values()].filter(
@@ -83,6 +81,19 @@ export async function applyMachine({ target, plans, existing, progress }: Work, 
   for (const service of reloads) await target.reload(name, service)
 }
 
+/** The names of steps that have to be done again, as their files have changed. */
+export function stepsToRepeat({ plans, existing }: Work, { name, files, services }: Machine): string[] {
+  // A step that is new to the machine is done when that is started.
+  const known = new Set(existing.get(name)?.services.map((service) => service.name))
+  const changed = new Set(plans.get(name)?.details.map((detail) => detail.name))
+  const asked = files.flatMap(({ path, onChange }) =>
+    changed.has(path) && onChange !== 'nothing' && 'restart' in onChange ? [onChange.restart] : [],
+  )
+  return services
+    .filter((service) => service.once === true && known.has(service.name) && asked.includes(service.name))
+    .map((step) => step.name)
+}
+
 /** Services that go on running, but have to read their files again. */
 function laterReaders(machine: Machine, { details }: MachinePlan, { pending }: ExistingMachine) {
   const changed = new Set(details.filter(({ change }) => change !== 'remove').map((detail) => detail.name))
@@ -106,21 +117,18 @@ export async function removeMachine({ target, progress }: Work, { name }: Existi
   progress({ machine: name, state: 'ready', message: 'removed' })
 }
 
-/** Steps that are done once: those of a machine that have not been yet. */
-export async function unfinishedSteps({ target, machines }: Work, kind: MachineKind): Promise<string[]> {
+/** Steps that are done once: those that have not been yet. */
+export async function unfinishedSteps({ target }: Work, machines: readonly Machine[]): Promise<string[]> {
   const states = await target.observe()
-  return machines
-    .filter((machine) => machine.kind === kind)
-    .flatMap(({ name, services }) =>
-      services
-        .filter(({ once }) => once)
-        .map((step) => ({ step, state: states.get(name)?.services.get(step.name) }))
-        .filter(({ state }) => state?.state !== 'done')
-        .map(
-          ({ step, state }) =>
-            `${step.name} on ${name}${state?.lastError === undefined ? '' : ` (${state.lastError})`}`,
-        ),
-    )
+  return machines.flatMap(({ name, services }) =>
+    services
+      .filter(({ once }) => once)
+      .map((step) => ({ step, state: states.get(name)?.services.get(step.name) }))
+      .filter(({ state }) => state?.state !== 'done')
+      .map(
+        ({ step, state }) => `${step.name} on ${name}${state?.lastError === undefined ? '' : ` (${state.lastError})`}`,
+      ),
+  )
 }
 
 export function interrupted(): HoldfastError {

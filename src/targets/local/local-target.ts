@@ -1,8 +1,8 @@
 // The target `local`: a machine is a directory, its services are processes of this host. This writes files and says
 // what should run; the supervisor, a process of its own, makes it so. Everything there is to know is on disk.
 
-import { realpathSync, rmSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { readdirSync, realpathSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { Machine } from '../../machine/machine.ts'
 import type { ExistingMachine, MachineState, Target } from '../target.ts'
 import { Accounts } from './accounts.ts'
@@ -10,7 +10,7 @@ import { loadManifest, type Manifest, manifestOf } from './files/manifest.ts'
 import { readMachine } from './files/read-machine.ts'
 import { removeMachine } from './files/remove-machine.ts'
 import { writeMachine } from './files/write-machine.ts'
-import { type Layout, layoutOf } from './layout.ts'
+import { type Layout, layoutOf, rootOf } from './layout.ts'
 import { type LogLine, type LogOptions, readLogs } from './logs.ts'
 import { machineState, pendingOf } from './machine-state.ts'
 import { installProgram } from './program.ts'
@@ -109,6 +109,15 @@ export class LocalTarget implements Target {
     rmSync(stateFile(layout.desired, machine), { force: true })
     rmSync(stateFile(layout.observed, machine), { force: true })
     await removeMachine(layout, machine, keepData ? loadManifest(layout, machine) : undefined)
+  }
+
+  async isFilled(machine: string, path: string): Promise<boolean> {
+    try {
+      return readdirSync(join(rootOf(this.#layout, machine), path)).length > 0
+    } catch (error) {
+      if (isMissing(error)) return false
+      throw error
+    }
   }
 
   observe(): Promise<ReadonlyMap<string, MachineState>> {

@@ -12,7 +12,7 @@ import { MemberLab } from '../../support/member-lab.ts'
 import { PrimaryNames } from '../../support/primary-names.ts'
 import { type Outcome, PrimaryWriter } from '../../support/primary-writer.ts'
 import { filesBelow } from '../../support/stack-lab.ts'
-import { until } from '../../support/until.ts'
+import { untilRecovered } from '../../support/recovery.ts'
 import { Journal } from '../journal.ts'
 import { EVENTS, type EventName } from './events.ts'
 import { FigureTable } from './figures.ts'
@@ -35,8 +35,6 @@ export interface CampaignResult {
   readonly kept: string | undefined
 }
 
-const RECOVERY_TIMEOUT_MS = 180_000
-const LOOK_MS = 300
 /** After an election, for the name to follow. */
 const NAME_LIMIT_MS = 1000
 
@@ -52,11 +50,8 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     await lab.up()
     journal.note('the lab is up')
     await Promise.all([writer.start(), names.start()])
-    try {
-      for (const event of schedule(scene, options)) await runEvent(scene, event, table)
-    } finally {
-      await Promise.all([writer.stop(), names.stop()])
-    }
+    await runEvents(scene, options, table)
+    await Promise.all([writer.stop(), names.stop()])
     outcome = await checkEnd(scene)
   } catch (error) {
     journal.violation(`the run itself failed: ${messageOf(error)}`)
@@ -83,6 +78,17 @@ function* schedule({ random, signal }: Scene, { order, seconds }: CampaignOption
   while (order.length === 0 && performance.now() < endAt && !signal.aborted) yield random.pick(all)
 }
 
+/** There is no going on with a stack that did not recover; what was written to it is looked at all the same. */
+async function runEvents(scene: Scene, options: CampaignOptions, table: FigureTable): Promise<void> {
+  for (const event of schedule(scene, options)) {
+    try {
+      await runEvent(scene, event, table)
+    } catch (error) {
+      return scene.journal.violation(`no way on after "${event}": ${messageOf(error)}`)
+    }
+  }
+}
+
 async function runEvent(scene: Scene, event: EventName, table: FigureTable): Promise<void> {
   const { lab, journal, writer, names, random } = scene
   journal.note(`${event} …`)
@@ -90,7 +96,7 @@ async function runEvent(scene: Scene, event: EventName, table: FigureTable): Pro
   const beganAt = performance.now()
   await EVENTS[event](scene)
   const doneAt = performance.now()
-  await recovered(scene)
+  await untilRecovered(lab, writer)
   const recoverySeconds = (performance.now() - doneAt) / 1000
   await names.learnAddresses()
   const elections = names.electionsSince(beganAt)
@@ -103,26 +109,6 @@ async function runEvent(scene: Scene, event: EventName, table: FigureTable): Pro
   journal.note(`ready after ${recoverySeconds.toFixed(1)} s, longest write gap ${gapSeconds.toFixed(1)} s`)
   for (const wrong of await lab.miscounted()) journal.violation(`after "${event}" there are ${wrong}`)
   await sleep(random.between(500, 3000))
-}
-
-/** Ready, and a write has been acknowledged since. */
-async function recovered({ lab, writer }: Scene): Promise<void> {
-  let problems: string[] = []
-  try {
-    await until(
-      'the stack is ready again',
-      async () => {
-        problems = await lab.problems()
-        if (problems.length > 0) await sleep(LOOK_MS)
-        return problems.length === 0
-      },
-      RECOVERY_TIMEOUT_MS,
-    )
-    const readyAt = performance.now()
-    await until('a write is acknowledged', () => writer.lastAt > readyAt, RECOVERY_TIMEOUT_MS)
-  } catch (cause) {
-    throw new Error(`${messageOf(cause)}; ${problems.join('; ')}`, { cause })
-  }
 }
 
 async function checkEnd({ lab, journal, writer }: Scene): Promise<Outcome> {

@@ -8,9 +8,10 @@ type Kind = keyof Members & ('etcd' | 'postgres')
 
 export function addAndRemoveMember(kind: Kind): StackEvent {
   return async (scene) => {
+    const before = scene.lab.members[kind]
     add(scene, kind)
     await up(scene)
-    removeAny(scene, kind)
+    remove(scene, kind, scene.random.pick(before))
     await up(scene)
   }
 }
@@ -44,8 +45,11 @@ function add({ lab, journal }: Scene, kind: Kind): void {
   lab.change({ [kind]: [...lab.members[kind], name] })
 }
 
-function removeAny({ lab, random, journal }: Scene, kind: Kind): void {
-  const name = random.pick(lab.members[kind])
+function removeAny(scene: Scene, kind: Kind): void {
+  remove(scene, kind, scene.random.pick(scene.lab.members[kind]))
+}
+
+function remove({ lab, journal }: Scene, kind: Kind, name: string): void {
   journal.note(`${name} is to go`)
   lab.change({ [kind]: lab.members[kind].filter((each) => each !== name) })
 }

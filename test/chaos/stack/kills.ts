@@ -4,8 +4,8 @@ import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { filesBelow } from '../../support/stack-lab.ts'
 import { until } from '../../support/until.ts'
-import type { Members } from '../../support/member-lab.ts'
-import type { Scene, StackEvent } from './scene.ts'
+import type { MemberLab, Members } from '../../support/member-lab.ts'
+import type { StackEvent } from './scene.ts'
 
 /** Patroni's TTL in a stack that does not say otherwise. */
 const TTL_MS = 20_000
@@ -51,18 +51,11 @@ export function killKind(kind: keyof Members): StackEvent {
     )
 }
 
-/** As a machine without power: nobody starts anything there until another one leads. */
+/** Until another one leads. */
 export const losePrimary: StackEvent = async ({ lab, journal }) => {
   const machine = await lab.primary()
-  const supervisors = lab.supervisors()
-  lab.signal(supervisors, 'SIGSTOP')
-  try {
-    journal.note(`kill -9 all of ${machine}, which nobody starts again`)
-    lab.signalMachine(machine, 'SIGKILL')
-    await anotherLeads({ lab }, machine)
-  } finally {
-    lab.signal(supervisors, 'SIGCONT')
-  }
+  journal.note(`kill -9 all of ${machine}, which nobody starts again`)
+  await lab.withoutMachine(machine, () => anotherLeads(lab, machine))
 }
 
 /** It comes back believing that it leads, and somebody is still connected to it who goes on writing. */
@@ -74,7 +67,7 @@ export const pausePrimary: StackEvent = async ({ lab, random, journal, writer, s
   lab.signalMachine(machine, 'SIGSTOP')
   try {
     await sleep(pauseMs, undefined, { signal })
-    await anotherLeads({ lab }, machine)
+    await anotherLeads(lab, machine)
   } finally {
     lab.signalMachine(machine, 'SIGCONT')
   }
@@ -139,7 +132,7 @@ export const deleteLogs: StackEvent = async (scene) => {
   await lab.done('logs', lab.machines[0], '--file', lab.name)
 }
 
-async function anotherLeads({ lab }: Pick<Scene, 'lab'>, machine: string): Promise<void> {
+async function anotherLeads(lab: MemberLab, machine: string): Promise<void> {
   const isOther = async () => (await lab.primary().catch(() => machine)) !== machine
   await until(`another primary than ${machine}`, isOther, ELECTION_TIMEOUT_MS)
 }
