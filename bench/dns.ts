@@ -11,6 +11,7 @@ import { findContestants } from './peers.ts'
 import { Workplace } from './processes.ts'
 import { formatLoads, formatQueries, formatSummary } from './report.ts'
 import { type QueryResult, queryRounds } from './rounds.ts'
+import { withSectionsOf } from './section.ts'
 import { judgeLoads, judgeQueries } from './targets.ts'
 import { writeBigZone, writeSmallZones, type ZoneSet } from './zones.ts'
 

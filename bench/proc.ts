@@ -11,7 +11,7 @@ export interface CpuTime {
 }
 
 export interface Memory {
-  /** Proportional set size of the whole tree: pages shared by forked processes count once. */
+  /** Proportional set size of all of them: pages shared by forked processes count once. */
   readonly pssBytes: number
   /** Highest resident size of the largest process. */
   readonly peakBytes: number
@@ -44,12 +44,17 @@ function readThreads(pid: number): string[] {
   }
 }
 
-/** Of all threads, ended ones included, and of children that were waited for. */
+/** Of a server and everything it forked. */
 export function treeCpu(pid: number): CpuTime {
+  return processesCpu(processTree(pid))
+}
+
+/** Of all threads, ended ones included, and of children that were waited for. */
+export function processesCpu(pids: readonly number[]): CpuTime {
   let user = 0
   let system = 0
-  for (const member of processTree(pid)) {
-    const stat = readProc(`/proc/${member}/stat`)
+  for (const pid of pids) {
+    const stat = readProc(`/proc/${pid}/stat`)
     // The command name, in parentheses, may hold blanks: count fields after it. utime stime cutime cstime are 14 to 17.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (fields.length < 15) continue
@@ -62,11 +67,15 @@ export function treeCpu(pid: number): CpuTime {
 export const cpuSeconds = (time: CpuTime): number => time.userSeconds + time.systemSeconds
 
 export function treeMemory(pid: number): Memory {
+  return processesMemory(processTree(pid))
+}
+
+export function processesMemory(pids: readonly number[]): Memory {
   let pssBytes = 0
   let peakBytes = 0
-  for (const member of processTree(pid)) {
-    pssBytes += kilobytes(readProc(`/proc/${member}/smaps_rollup`), 'Pss:') * 1024
-    peakBytes = Math.max(peakBytes, kilobytes(readProc(`/proc/${member}/status`), 'VmHWM:') * 1024)
+  for (const pid of pids) {
+    pssBytes += kilobytes(readProc(`/proc/${pid}/smaps_rollup`), 'Pss:') * 1024
+    peakBytes = Math.max(peakBytes, kilobytes(readProc(`/proc/${pid}/status`), 'VmHWM:') * 1024)
   }
   return { pssBytes, peakBytes }
 }

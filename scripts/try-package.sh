@@ -14,12 +14,14 @@ trap clean_up EXIT
 
 npm pack --silent --pack-destination "$directory"
 cp -r examples/zones "$directory/zones"
+cp -r examples/lab "$directory/lab"
 cd "$directory"
 npm init --yes >/dev/null
 npm install --silent --no-audit --no-fund ./holdfast-*.tgz
 holdfast=node_modules/.bin/holdfast
 "$holdfast" --version
 "$holdfast" zone check zones/db.*
+"$holdfast" render rendered lab/stack.yaml --state "$directory/state"
 
 port=$((20000 + RANDOM % 10000))
 "$holdfast" dns --zones zones --listen "127.0.0.1:$port" &

@@ -9,11 +9,20 @@ export interface DoctorSubject {
   readonly machines: readonly HostMachine[]
   /** The stack's; that of all stacks without one. */
   readonly directory: string
+  readonly postgresVersion: string | undefined
 }
 
 export async function chooseSubject(choice: StackChoice, io: Io): Promise<DoctorSubject> {
   if (choice.positionals.length === 0 && findStackFile('.') === undefined)
-    return { machines: SAMPLE_MACHINES, directory: stateOf(choice.options.state, io) }
+    return {
+      machines: SAMPLE_MACHINES,
+      directory: stateOf(choice.options.state, io),
+      postgresVersion: undefined,
+    }
   const operator = await openStack(choice, io)
-  return { machines: await operator.machines(), directory: operator.directory.path }
+  return {
+    machines: await operator.machines(),
+    directory: operator.directory.path,
+    postgresVersion: operator.dataVersion,
+  }
 }

@@ -1,9 +1,9 @@
 // Which stack a command is about: a stack file, the one in this directory, the name of a stack that is known here, or the
 // only one there is.
 
-import { existsSync, readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { HoldfastError } from '../lib/errors.ts'
+import { readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { HoldfastError, reasonOf } from '../lib/errors.ts'
 import { stackDirectory } from '../stack/directory.ts'
 import { StackHandle } from '../stack/handle.ts'
 import { findStackFile } from '../stack/load-stack.ts'
@@ -23,9 +23,11 @@ export interface StackChoice {
 
 export const isRoot = (): boolean => process.geteuid?.() === 0
 
-export async function openStack({ positionals: [chosen], options }: StackChoice, io: Io): Promise<Operator> {
-  const state = stateOf(options.state, io)
-  const operator = await Operator.open({ file: await fileOf(chosen, state), state, env: io.env, isRoot: isRoot() })
+export async function openStack(choice: StackChoice, io: Io): Promise<Operator> {
+  const state = stateOf(choice.options.state, io)
+  const { file, name } = await chosenFile(choice.positionals[0], state)
+  const operator = await Operator.open({ file, state, env: io.env, isRoot: isRoot() })
+  if (name !== undefined && name !== operator.name) throw otherStack(name, operator)
   for (const notice of operator.stack.notices) io.stderr.write(`holdfast: ${notice}\n`)
   return operator
 }
@@ -33,11 +35,11 @@ export async function openStack({ positionals: [chosen], options }: StackChoice,
 /** By its directory alone where it is known there: its file may be gone or broken by now. */
 export async function openHandle({ positionals: [chosen], options }: StackChoice, io: Io): Promise<StackHandle> {
   const state = stateOf(options.state, io)
-  const file = await fileOf(chosen, state)
-  for (const name of knownStacks(state)) {
-    const record = await readRecord(stackDirectory(state, name).record)
-    if (record?.file === file) return new StackHandle(state, name, isRoot())
-  }
+  const { name, file } = choose(chosen, state)
+  if (file === undefined) return new StackHandle(state, name, isRoot())
+  const names = await stacksFrom(file, state)
+  if (names.length === 1) return new StackHandle(state, names[0], isRoot())
+  // Of several from one file (its name was changed), the one that it names now.
   return openStack({ positionals: [file], options }, io)
 }
 
@@ -46,39 +48,101 @@ export function hasStack(chosen: string | undefined, state: string | undefined, 
   return chosen !== undefined || findStackFile('.') !== undefined || knownStacks(stateOf(state, io)).length > 0
 }
 
+/** Without symbolic links: one stack has one directory, by whichever name it was reached. */
 export function stateOf(given: string | undefined, io: Io): string {
   const state = given ?? defaultStateDirectory(io.env, isRoot())
-  if (state !== undefined) return resolve(state)
-  throw new HoldfastError('Usage', 'Cannot find a directory for stacks: HOME is not set; give one with --state')
+  if (state !== undefined && state !== '') return realPath(resolve(state))
+  const what = state === undefined ? 'HOME is not set' : 'its name is empty'
+  throw new HoldfastError('Usage', `Cannot find a directory for stacks: ${what}; give one with --state`)
 }
 
-async function fileOf(chosen: string | undefined, state: string): Promise<string> {
-  if (chosen !== undefined && (existsSync(chosen) || /[./]/u.test(chosen))) return resolve(chosen)
-  const names = chosen === undefined ? knownStacks(state) : [chosen]
+/** What does not exist yet is taken by its name. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path === dirname(path) ? path : join(realPath(dirname(path)), basename(path))
+  }
+}
+
+type Chosen = { readonly file: string; readonly name?: never } | { readonly name: string; readonly file?: never }
+
+/** A name is that of a stack which is known here. */
+function choose(chosen: string | undefined, state: string): Chosen {
+  if (chosen !== undefined && (/[./]/u.test(chosen) || isFile(chosen))) return { file: resolve(chosen) }
   const found = chosen === undefined ? findStackFile('.') : undefined
-  if (found !== undefined) return resolve(found)
-  const record = names.length === 1 ? await readRecord(stackDirectory(state, names[0]).record) : undefined
-  if (record !== undefined) return record.file
-  if (chosen !== undefined)
-    throw new HoldfastError(
-      'NoStack',
-      `Cannot find stack "${chosen}": there is no such file, and no stack of that name in ${state}`,
-      {
-        hint: knownHint(knownStacks(state)),
-      },
-    )
-  const what =
-    names.length === 0
-      ? 'no stack.yaml here, and no stack is known'
-      : 'no stack.yaml here, and several stacks are known'
-  throw new HoldfastError('NoStack', `Cannot choose a stack: ${what}; give a stack file or a name`, {
-    hint: knownHint(names),
-  })
+  if (found !== undefined) return { file: resolve(found) }
+  const known = knownStacks(state)
+  const name = chosen === undefined && known.length === 1 ? known[0] : chosen
+  if (name !== undefined && known.includes(name)) return { name }
+  throw noStack(chosen, state, known)
+}
+
+async function chosenFile(
+  chosen: string | undefined,
+  state: string,
+): Promise<{ readonly file: string; readonly name?: string }> {
+  const { file, name } = choose(chosen, state)
+  if (file !== undefined) return { file }
+  const { record } = stackDirectory(state, name)
+  const kept = await readRecord(record)
+  if (kept !== undefined) return { file: kept.file, name }
+  throw new HoldfastError('NoStack', `Cannot find the file of stack "${name}": there is no ${record}; give the file`)
+}
+
+/** The stacks that were brought up from a file. A record that cannot be read is told where its own stack is asked for. */
+async function stacksFrom(file: string, state: string): Promise<string[]> {
+  const names: string[] = []
+  for (const name of knownStacks(state)) {
+    const record = await readRecord(stackDirectory(state, name).record).catch(() => undefined)
+    if (record?.file === file) names.push(name)
+  }
+  return names
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
 export function knownStacks(state: string): string[] {
   const directory = join(state, 'stacks')
-  return existsSync(directory) ? readdirSync(directory).toSorted() : []
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true })
+    return entries
+      .filter((entry) => !entry.isFile())
+      .map(({ name }) => name)
+      .toSorted()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw new HoldfastError('FileUnreadable', `Cannot read "${directory}": ${reasonOf(error)}`, {
+      cause: error,
+      hint: 'stacks are kept for one user: run the command as that one, or choose another directory with --state',
+    })
+  }
+}
+
+function noStack(chosen: string | undefined, state: string, known: readonly string[]): HoldfastError {
+  const hint = knownHint(known)
+  if (chosen !== undefined)
+    return new HoldfastError(
+      'NoStack',
+      `Cannot find stack "${chosen}": there is no such file, and no stack of that name in ${state}`,
+      { hint },
+    )
+  const what = known.length === 0 ? 'no stack is known' : 'several stacks are known'
+  return new HoldfastError(
+    'NoStack',
+    `Cannot choose a stack: no stack.yaml here, and ${what}; give a stack file or a name`,
+    { hint },
+  )
+}
+
+function otherStack(name: string, { stack }: Operator): HoldfastError {
+  return new HoldfastError(
+    'NoStack',
+    `Cannot use stack "${name}": its file ${stack.file} has the stack "${stack.name}" by now; give the name that is meant`,
+    { hint: `"holdfast down ${name}" stops the one from before` },
+  )
 }
 
 function knownHint(names: readonly string[]): string {

@@ -28,6 +28,8 @@ const STATE_STYLES = { ready: 'green', 'not ready': 'yellow', stopped: 'red' } a
 const WARN_MS = 30 * 24 * HOUR_MS
 /** Room for an error that is worth its column. */
 const ERROR_WIDTH = 20
+/** The whole of it is in the JSON, and in the logs. */
+const LONGEST_ERROR = 120
 
 const COLUMNS: readonly Column[] = [
   { title: 'MACHINE', cell: ({ machine }) => machine },
@@ -38,7 +40,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'LAG', isNumber: true, cell: ({ lagBytes }) => (lagBytes === undefined ? '-' : formatBytes(lagBytes)) },
   { title: 'CERTIFICATE', cell: ({ certificateExpires }, now) => certificateCell(certificateExpires, now) },
   { title: 'RESTARTS', isNumber: true, cell: ({ restarts }) => String(restarts) },
-  { title: 'LAST ERROR', cell: ({ lastError }) => lastError ?? '' },
+  { title: 'LAST ERROR', cell: ({ lastError }) => truncate(printable(lastError ?? ''), LONGEST_ERROR) },
 ]
 /** What a narrow terminal does without, in this order. */
 const DISPENSABLE: readonly string[] = ['VERSION', 'ADDRESS', 'RESTARTS', 'LAG', 'CERTIFICATE', 'LAST ERROR']

@@ -13,6 +13,8 @@ export interface Site {
   readonly path: (machine: string, path: string) => string
   /** How our own program is started there: a program and its first arguments. */
   readonly program: readonly string[]
+  /** The major version of PostgreSQL, `15`: that of the data there is, where there is some. */
+  readonly postgresVersion: string
   /** Patroni's watchdog mode. */
   readonly watchdog: 'off' | 'automatic' | 'required'
   readonly keyring: Keyring

@@ -1,7 +1,7 @@
 // The one place that starts other programs. A command is a list of words: no shell reads it unless it names one.
 // The program gets a process group of its own, so that what it started itself ends with it.
 
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { getSystemErrorMessage } from 'node:util'
@@ -15,6 +15,8 @@ export interface ExecOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Called for every line of its output and errors. */
   readonly onLine: (line: string) => void
+  /** Descriptor that it gets as its input; nothing unless given. */
+  readonly input?: number
 }
 
 /** Between being asked to end (SIGTERM) and being ended (SIGKILL). */
@@ -26,11 +28,12 @@ const LONGEST_LINE = 4096
 
 /** Resolves when the program has ended: to undefined when it succeeded, else to the reason, such as `exit code 1`. */
 export function exec(command: readonly string[], options: ExecOptions): Promise<string | undefined> {
-  const { timeoutMs, signal, env, onLine } = options
+  const { timeoutMs, signal, env, onLine, input = 'ignore' } = options
   if (signal.aborted) return Promise.resolve('it was not started any more')
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const [program, ...args] = command
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env })
+  const started = spawn(program, args, { stdio: [input, 'pipe', 'pipe'], detached: true, env })
+  const child = started as ChildProcessByStdio<null, Readable, Readable>
   readLines(child.stdout, onLine)
   readLines(child.stderr, onLine)
 

@@ -1,7 +1,7 @@
 // A file as a source of bytes that is read piece by piece, for readers that stream. Closes itself at its end;
 // a reader that stops early closes it.
 
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import { HoldfastError } from './errors.ts'
 
@@ -47,6 +47,16 @@ export function openRegularFile(path: string): number {
   if (fstatSync(fd).isFile()) return fd
   closeSync(fd)
   throw new Error('not a regular file')
+}
+
+/** All of it, at once. */
+export function readRegularFile(path: string): Buffer {
+  const fd = openRegularFile(path)
+  try {
+    return readFileSync(fd)
+  } finally {
+    closeSync(fd)
+  }
 }
 
 function unreadable(path: string, error: unknown): HoldfastError {

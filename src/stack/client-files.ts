@@ -16,6 +16,8 @@ export interface ClientFile {
 
 /** The etcd user that people and publishers use; a stack without names has none. */
 const ZONES_USER = 'zones'
+/** What they need is on their machines, or here under a name of its own. */
+const OWN_USERS: ReadonlySet<string> = new Set(['dns', 'patroni', ZONES_USER])
 const ROOT_USER = 'root'
 
 export function clientFiles(stack: Stack, site: Site, directory: string): ClientFile[] {
@@ -31,6 +33,9 @@ export function clientFiles(stack: Stack, site: Site, directory: string): Client
       ...keyPair('etcd', access),
       // For `up` itself.
       ...keyPair('etcd-root', etcdAccess(etcd, site, ROOT_USER)),
+      ...etcd.users
+        .filter(({ name }) => !OWN_USERS.has(name))
+        .flatMap(({ name }) => keyPair(`etcd-user-${name}`, etcdAccess(etcd, site, name))),
     )
     lines.push(
       plain(`export ETCDCTL_API=3 ETCDCTL_CACERT='${at('etcd-ca.pem')}'\n`),

@@ -129,6 +129,21 @@ test('a service that does not run is started, one that is started in another way
   expect(compareMachine(other, before, running, { withOwners: true }).effect).toBe('restart')
 })
 
+test('a step that is started in another way, or late, disturbs no service', () => {
+  const before = existing(machine([], [service, step]))
+  const other = machine([], [service, { ...step, command: ['/bin/true'] }])
+  expect(compareMachine(other, before, running, { withOwners: true })).toMatchObject({
+    action: 'update',
+    effect: 'none',
+    details: [{ name: 'step', change: 'change', why: 'started in another way' }],
+  })
+  const late = { ...before, pending: new Map([['step', 'restart' as const]]) }
+  expect(compareMachine(machine([], [service, step]), late, running, { withOwners: true })).toMatchObject({
+    action: 'update',
+    effect: 'none',
+  })
+})
+
 test('a service that was not told of its new files is told now', () => {
   const before = { ...existing(machine([settings])), pending: new Map([['etcd', 'reload' as const]]) }
   expect(compareMachine(machine([settings]), before, running, { withOwners: true })).toMatchObject({

@@ -107,16 +107,21 @@ function compareFile(
   return [detail('file', path, 'change', 'content differs', effect, diff)]
 }
 
+/** A step that is done again disturbs no service. */
 function services(machine: Machine, existing: ExistingMachine, state: MachineState | undefined): Detail[] {
   const before = new Map(existing.services.map((service) => [service.name, service]))
   const wanted = machine.services.flatMap((service) => {
     const old = before.get(service.name)
     before.delete(service.name)
     if (old === undefined) return [detail('service', service.name, 'add', 'new', 'start')]
-    if (!isDeepStrictEqual(definition(old), definition(service)))
-      return [detail('service', service.name, 'change', STARTED_OTHERWISE, 'restart', definitionDiff(old, service))]
+    const again = (effect: Effect) => (service.once === true ? 'none' : effect)
+    if (!isDeepStrictEqual(definition(old), definition(service))) {
+      const diff = definitionDiff(old, service)
+      return [detail('service', service.name, 'change', STARTED_OTHERWISE, again('restart'), diff)]
+    }
     const late = existing.pending.get(service.name)
-    if (late !== undefined) return [detail('service', service.name, 'change', 'has not read its new files yet', late)]
+    if (late !== undefined)
+      return [detail('service', service.name, 'change', 'has not read its new files yet', again(late))]
     const isStopped = (state?.services.get(service.name)?.state ?? 'stopped') === 'stopped'
     return isStopped ? [detail('service', service.name, 'change', NOT_RUNNING, 'start')] : []
   })

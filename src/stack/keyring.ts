@@ -31,8 +31,7 @@ interface Checked {
 }
 
 const AUTHORITY = 'authority'
-/** Why a credential is to be made that never was. */
-export const NEW = 'is new'
+const NEW = 'is new'
 const PASSWORD_LENGTH = 32
 /** Need no quotes in environment files, YAML, pgpass and connection strings. */
 const PASSWORD_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'

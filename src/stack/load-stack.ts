@@ -1,12 +1,13 @@
 // A stack file to the stack, in three steps: the text (or the module), then the schema, then what only the file as a whole, its
 // surroundings and the addresses given before can tell. Each step tells all of its problems at once.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
 import { explain, wantedByDefault } from '../document/explain.ts'
 import { formatProblems, type Located, type Problem, withoutText } from '../document/located.ts'
 import { YamlText } from '../document/yaml-text.ts'
 import { HoldfastError, reasonOf } from '../lib/errors.ts'
+import { readRegularFile } from '../lib/file-source.ts'
 import { resolveStack } from './load/resolve-stack.ts'
 import { StackResolver } from './load/resolver.ts'
 import { importStack } from './load/stack-module.ts'
@@ -67,7 +68,7 @@ function readMain(file: string): string {
 }
 
 function readText(path: string): string {
-  return readFileSync(path, 'utf8')
+  return readRegularFile(path).toString('utf8')
 }
 
 /** As people name it: relative where it lies below the working directory. */

@@ -1,27 +1,88 @@
-// One command at a time may change a stack. The lock is a socket in Linux's abstract namespace, named after the directory:
-// taking it is atomic, and the kernel gives it back however the process ends.
+// One command at a time may change a stack. The lock is the kernel's (flock), on the directory of the stack itself: nobody
+// else may open that, the kernel gives it back however the process ends, and nothing is left behind.
 
-import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
-import { HoldfastError } from '../lib/errors.ts'
+import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, rmdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { HoldfastError, reasonOf } from '../lib/errors.ts'
+import { exec } from '../lib/exec.ts'
+
+const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY
+/** Services pass through it. */
+const MODE = 0o711
+/** Whoever can open it can lock it. */
+const OTHERS_OPEN = 0o066
+const MODE_BITS = 0o7777
+/** The exit code that tells it. */
+const TAKEN = 75
+const TIMEOUT_MS = 10_000
 
 export async function withLock<T>(directory: string, work: () => Promise<T>): Promise<T> {
-  // An empty answer to whoever connects: there is nothing to be told.
-  const server = createServer((socket) => socket.destroy())
-  const name = createHash('sha256').update(directory).digest('hex')
-  try {
-    await once(server.listen(`\0holdfast-${name}`), 'listening')
-  } catch (error) {
-    throw new HoldfastError(
-      'StackLocked',
-      `Cannot change the stack in "${directory}": another command is changing it just now; wait for it to end`,
-      { cause: error, retryable: true },
-    )
-  }
+  const { fd, made } = await lock(directory)
   try {
     return await work()
   } finally {
-    server.close()
+    if (made !== undefined) removeEmpty(directory, made)
+    closeSync(fd)
+  }
+}
+
+interface Locked {
+  readonly fd: number
+  /** The first directory on the way that was not there. */
+  readonly made: string | undefined
+}
+
+async function lock(directory: string): Promise<Locked> {
+  const opened = open(directory)
+  const reason = await tryLock(opened.fd)
+  if (reason === undefined && isAt(directory, opened.fd)) return opened
+  closeSync(opened.fd)
+  if (reason !== undefined) throw refusal(directory, reason)
+  // Who had the lock before has removed it meanwhile.
+  return lock(directory)
+}
+
+function open(directory: string): Locked {
+  try {
+    const made = mkdirSync(directory, { recursive: true, mode: MODE })
+    const fd = openSync(directory, DIRECTORY)
+    const { mode } = fstatSync(fd)
+    if ((mode & OTHERS_OPEN) !== 0) fchmodSync(fd, mode & MODE_BITS & ~OTHERS_OPEN)
+    return { fd, made }
+  } catch (error) {
+    throw new HoldfastError('FileUnwritable', `Cannot write "${directory}": ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** The lock belongs to the open directory, which the program shares with us and we keep when it has ended. */
+function tryLock(fd: number): Promise<string | undefined> {
+  return exec(['flock', '--nonblock', '--conflict-exit-code', String(TAKEN), '0'], {
+    timeoutMs: TIMEOUT_MS,
+    signal: new AbortController().signal,
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    onLine: () => undefined,
+    input: fd,
+  })
+}
+
+function refusal(directory: string, reason: string): HoldfastError {
+  const what = `Cannot change the stack in "${directory}"`
+  if (reason !== `exit code ${TAKEN}`) return new HoldfastError('FileUnwritable', `${what}: flock: ${reason}`)
+  return new HoldfastError('StackLocked', `${what}: another command is changing it just now; wait for it to end`, {
+    retryable: true,
+  })
+}
+
+function isAt(directory: string, fd: number): boolean {
+  const [now, held] = [statSync(directory, { throwIfNoEntry: false }), fstatSync(fd)]
+  return now?.ino === held.ino && now.dev === held.dev
+}
+
+/** Only what has nothing in it: the work came to nothing. */
+function removeEmpty(directory: string, first: string): void {
+  try {
+    for (let at = directory; at.length >= first.length; at = dirname(at)) rmdirSync(at)
+  } catch {
+    // Something came of it.
   }
 }

@@ -7,7 +7,6 @@ import { checkSameLogin } from '../clusters/etcd/check-login.ts'
 import { type MemberPlace, PATHS as ETCD_PATHS } from '../clusters/etcd/settings.ts'
 import { patroniAccess } from '../clusters/postgres/access.ts'
 import { checkSameIdentity, readIdentity } from '../clusters/postgres/check-identity.ts'
-import { hasNewPasswords, refuseNewPasswords } from '../clusters/postgres/check-passwords.ts'
 import type { Site } from '../clusters/site.ts'
 import { replaceFile } from '../lib/atomic-file.ts'
 import { HoldfastError } from '../lib/errors.ts'
@@ -15,16 +14,17 @@ import { reveal } from '../machine/content.ts'
 import type { Machine } from '../machine/machine.ts'
 import { checkHost } from '../targets/local/checks/check-host.ts'
 import type { Finding } from '../targets/local/checks/finding.ts'
+import { newestPostgres } from '../targets/local/postgres-programs.ts'
 import { programCommand } from '../targets/local/program.ts'
 import { supervisedDirectories } from '../targets/local/supervised-directories.ts'
-import type { ExistingMachine, MachineState } from '../targets/target.ts'
+import type { ExistingMachine } from '../targets/target.ts'
 import { applyStack } from './apply/apply-stack.ts'
 import { clientFiles } from './client-files.ts'
 import { Clients } from './clients.ts'
 import { compareMachine, removedMachine } from './compare.ts'
 import { stackDirectory } from './directory.ts'
 import { StackHandle } from './handle.ts'
-import { NEW, StackKeyring } from './keyring.ts'
+import { StackKeyring } from './keyring.ts'
 import { writeKept } from './kept.ts'
 import { readAddresses } from './addresses-file.ts'
 import { loadStack, machineAddresses } from './load-stack.ts'
@@ -56,12 +56,23 @@ export interface UpOptions {
   readonly adopt: boolean
 }
 
+interface Opened {
+  readonly state: string
+  readonly stack: Stack
+  readonly keyring: StackKeyring
+  readonly record: StackRecord | undefined
+  readonly postgresVersion: string
+  readonly isRoot: boolean
+}
+
 /** A new authority goes round in steps (trusted by all, then used by all, then the old one gone), each a run of its own. */
 const MOST_ROUNDS = 4
 
 export class Operator extends StackHandle {
   readonly stack: Stack
   readonly #isRoot: boolean
+  /** What there is data of, else the newest. */
+  readonly #postgresVersion: string
   #keyring: StackKeyring
   #record: StackRecord | undefined
 
@@ -70,21 +81,22 @@ export class Operator extends StackHandle {
     const stack = await loadStack({ file, env, kept })
     const directory = stackDirectory(state, stack.name)
     const [keyring, record] = await Promise.all([openKeyring(stack, directory.secrets), readRecord(directory.record)])
-    return new Operator(state, stack, keyring, record, isRoot)
+    const postgresVersion = record?.postgresVersion ?? (await newPostgresVersion(stack))
+    return new Operator({ state, stack, keyring, record, postgresVersion, isRoot })
   }
 
-  private constructor(
-    state: string,
-    stack: Stack,
-    keyring: StackKeyring,
-    record: StackRecord | undefined,
-    isRoot: boolean,
-  ) {
+  private constructor({ state, stack, keyring, record, postgresVersion, isRoot }: Opened) {
     super(state, stack.name, isRoot)
     this.stack = stack
     this.#keyring = keyring
     this.#record = record
+    this.#postgresVersion = postgresVersion
     this.#isRoot = isRoot
+  }
+
+  /** Of PostgreSQL's data, where the stack has some. */
+  get dataVersion(): string | undefined {
+    return this.stack.postgres === undefined ? undefined : this.#record?.postgresVersion
   }
 
   /** The machines as they should be. Credentials that are not there yet have placeholders. */
@@ -99,7 +111,13 @@ export class Operator extends StackHandle {
   }
 
   async checkHost(signal: AbortSignal): Promise<readonly Finding[]> {
-    return checkHost({ machines: await this.machines(), directory: this.directory.path, isRoot: this.#isRoot, signal })
+    return checkHost({
+      machines: await this.machines(),
+      directory: this.directory.path,
+      postgresVersion: this.dataVersion,
+      isRoot: this.#isRoot,
+      signal,
+    })
   }
 
   async up(options: UpOptions): Promise<void> {
@@ -147,7 +165,8 @@ export class Operator extends StackHandle {
     await this.#letServicesPass()
     const addresses = [...(await this.target.read()).values()].map(({ name, address }) => [name, address])
     await writeKept(directory.addresses, { ...Object.fromEntries(addresses), ...machineAddresses(stack) })
-    await this.#remember({ isComplete: false })
+    const postgresVersion = stack.postgres === undefined ? undefined : this.#postgresVersion
+    await this.#remember({ isComplete: false, postgresVersion })
   }
 
   /** Their users need what lies below; a name server that was here first may have closed the directory for others. */
@@ -207,7 +226,7 @@ export class Operator extends StackHandle {
   }
 
   async #remember(news: Partial<StackRecord>): Promise<void> {
-    const nothing = { isEtcdFormed: false, isComplete: false }
+    const nothing = { isEtcdFormed: false, isComplete: false, postgresVersion: undefined }
     const record = { ...nothing, ...this.#record, ...news, file: this.stack.file }
     await writeRecord(this.directory.record, record)
     this.#record = record
@@ -232,7 +251,6 @@ export class Operator extends StackHandle {
   async #compare(machines: readonly Machine[], existing: ReadonlyMap<string, ExistingMachine>): Promise<Plan> {
     const states = await this.target.observe()
     this.#refuseImpossible(machines, existing)
-    this.#refuseNewPasswords(machines, existing, states)
     const gone = [...existing.values()].filter(({ name }) => !machines.some((machine) => machine.name === name))
     const options = { withOwners: this.#isRoot, shown: new WeakMap() }
     return {
@@ -276,25 +294,6 @@ export class Operator extends StackHandle {
     if (this.stack.etcd !== undefined && settings !== undefined) checkSameLogin(this.stack.etcd, settings)
   }
 
-  #refuseNewPasswords(
-    machines: readonly Machine[],
-    existing: ReadonlyMap<string, ExistingMachine>,
-    states: ReadonlyMap<string, MachineState>,
-  ): void {
-    const members = machines.filter(({ kind }) => kind === 'postgres')
-    const isRunning = members.some(({ name }) =>
-      [...(states.get(name)?.services.values() ?? [])].some(({ pid }) => pid),
-    )
-    if (isRunning) return
-    const isGivenAnew = this.#keyring.pending.some(
-      ({ id, what, why }) => what === 'secret' && /^postgres-/u.test(id) && why !== NEW,
-    )
-    const isWrittenAnew = members.some((machine) =>
-      hasNewPasswords(machine, existing.get(machine.name)?.files ?? new Map()),
-    )
-    if (isGivenAnew || isWrittenAnew) refuseNewPasswords()
-  }
-
   #render(existing: ReadonlyMap<string, ExistingMachine>, members?: readonly MemberPlace[]): Machine[] {
     const all = [...existing.values()]
     const formed = this.#record?.isEtcdFormed === true ? all.filter(({ kind }) => kind === 'etcd') : []
@@ -318,10 +317,16 @@ export class Operator extends StackHandle {
       domain: this.stack.domain,
       path: (machine, path) => join(this.directory.machines, machine, path),
       program: programCommand(this.directory.path),
+      postgresVersion: this.#postgresVersion,
       watchdog: 'automatic',
       keyring: this.#keyring,
     }
   }
+}
+
+/** Data that is still to be made gets the newest; without any, nobody asks. */
+async function newPostgresVersion({ postgres }: Stack): Promise<string> {
+  return postgres === undefined ? '' : newestPostgres(new AbortController().signal)
 }
 
 function openKeyring({ name, authority }: Stack, directory: string): Promise<StackKeyring> {

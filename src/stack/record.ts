@@ -9,6 +9,8 @@ export interface StackRecord {
   readonly isEtcdFormed: boolean
   /** The last `up` came to its end. */
   readonly isComplete: boolean
+  /** Of PostgreSQL, whose data a newer one could not read: `15`. */
+  readonly postgresVersion: string | undefined
 }
 
 export async function readRecord(path: string): Promise<StackRecord | undefined> {
@@ -16,7 +18,8 @@ export async function readRecord(path: string): Promise<StackRecord | undefined>
   if (value === undefined) return undefined
   if (typeof value?.file !== 'string')
     throw new HoldfastError('StateInvalid', `Cannot use "${path}": it is not what was written there; restore it`)
-  return { file: value.file, isEtcdFormed: value.isEtcdFormed === true, isComplete: value.isComplete === true }
+  const { file, isEtcdFormed, isComplete, postgresVersion } = value
+  return { file, isEtcdFormed: isEtcdFormed === true, isComplete: isComplete === true, postgresVersion }
 }
 
 export function writeRecord(path: string, record: StackRecord): Promise<void> {

@@ -1,7 +1,7 @@
 // What the supervisor does for services that end, will not end, or leave something behind.
 
 import { spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LocalTarget } from '../../src/targets/local/local-target.ts'
@@ -116,6 +116,15 @@ test('another version of the program takes over, and services do not notice', as
   const after = await stack.supervisor(before)
   expect(commandOf(after)).toContain('--no-warnings')
   expect(await stack.state('m', 'a')).toMatchObject({ state: 'running', pid, restarts: 0 })
+})
+
+test('copies of the program that nothing uses are removed', async () => {
+  const programs = join(stack.directory, 'program')
+  for (const name of ['old', 'used']) mkdirSync(join(programs, name), { recursive: true })
+  const command = ['sh', '-c', SLEEP, join(programs, 'used/main.ts')]
+  await stack.up(machine('m', [service('a', '', { command })]))
+  await stack.target.tidy()
+  expect(readdirSync(programs)).toEqual(['used'])
 })
 
 test('a service whose machine lost its directory does not end the supervision of others', async () => {

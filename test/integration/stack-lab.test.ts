@@ -6,6 +6,7 @@ import { request, type RequestOptions } from 'node:https'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { StackStatus } from '../../src/stack/status.ts'
+import { readListeners } from '../../src/targets/local/checks/listeners.ts'
 import { zoneText } from '../support/holdfast-process.ts'
 import { issueFiles } from '../support/issued-files.ts'
 import { HTTP_REQUEST, POSTGRES_STARTUP, speakPlain } from '../support/plain-ports.ts'
@@ -13,6 +14,8 @@ import { DNS_PORT, filesBelow, HOLDFAST, StackLab } from '../support/stack-lab.t
 import { until } from '../support/until.ts'
 
 const N = '127.241'
+/** As the kernel's tables of sockets have the first two octets: at the end, the last one first. */
+const NETWORK_IN_TABLES = 'F17F'
 const FILE = `domain: lab.test
 network: ${N}.0.0/16
 etcd:
@@ -43,7 +46,7 @@ describe('a new stack', () => {
       ...[1, 2, 3].map((i) => [`postgres-${i}`, 'postgres', `${N}.30.${i}`, 'ready']),
       ['haproxy-1', 'haproxy', `${N}.40.1`, 'ready'],
     ])
-    expect(machines.map(({ role }) => role).toSorted()).toEqual([
+    expect(machines.map(({ role }) => String(role)).toSorted()).toEqual([
       ...['follower', 'follower', 'leader', 'primary', 'proxy', 'replica', 'server', 'server', 'sync standby'],
     ])
     for (const { kind, version, certificateExpires, restarts, lastError } of machines) {
@@ -294,6 +297,68 @@ describe('secrets', () => {
     const texts = [...outputs, ...renderedText, ...commandLines, lab.logs()]
     for (const secret of values()) expect(texts.some((text) => text.includes(secret))).toBe(false)
   })
+})
+
+describe('a change of the stack file', () => {
+  test('that can be read again is: no process is started anew, and all of it is in use', async () => {
+    const before = await lab.pids()
+    lab.write('zones/db.example.test', zoneText(['www A 192.0.2.80', 'more A 192.0.2.81'], 2))
+    lab.file(`domain: lab.test
+network: ${N}.0.0/16
+etcd: { members: 3, users: [{ name: reader, permissions: [{ access: read, prefix: /papers/ }] }] }
+dns: { servers: 2, zones: ./zones, port: ${DNS_PORT}, load_balance_records: false }
+postgres:
+  members: 3
+  haproxy: true
+  params: { work_mem: 8MB }
+  certificate: { organization: Another }
+  superuser_password: { file: superuser }`)
+    lab.write('superuser', 'another "password" \\ of \'mine\'', 0o600)
+    expect(await lab.effects()).toEqual([
+      'etcd-1 none',
+      ...['dns-1 reload', 'dns-2 reload', 'postgres-1 reload', 'postgres-2 reload', 'postgres-3 reload'],
+      'haproxy-1 reload',
+    ])
+    await lab.done('up', '--yes', '--detach')
+    expect(await lab.pids()).toEqual(before)
+    expect((await lab.run('plan')).code).toBe(0)
+
+    expect(await lab.dig(`${N}.20.2`, 'more.example.test')).toEqual(['192.0.2.81'])
+    expect(await lab.etcdctl('reader', 'get', '/papers/one')).toMatchObject({ code: 0 })
+    expect(await lab.etcdctl('reader', 'get', '/books/one')).toMatchObject({ code: 1 })
+    expect(await lab.sql('show work_mem')).toBe('8MB')
+    expect(readFileSync(lab.path('client/pgpass'), 'utf8')).toContain('another')
+    for (const i of [1, 2, 3])
+      await until('the new certificate', async () =>
+        (
+          await lab.sh(`openssl s_client -starttls postgres -connect ${N}.30.${i}:5432 </dev/null 2>&1`)
+        ).stdout.includes('O = Another'),
+      )
+  }, 60_000)
+})
+
+describe('the end', () => {
+  test('"down" stops everything and keeps everything', async () => {
+    await lab.sql('create table kept as select 42 as answer')
+    await lab.done('down', '--yes')
+    expect(lab.processes()).toEqual([])
+    expect(lab.openPorts()).toEqual([])
+    const { code, stdout } = await lab.run('status', '--json')
+    expect(code).toBe(1)
+    expect((JSON.parse(stdout) as StackStatus).machines.every(({ state }) => state === 'stopped')).toBe(true)
+    await lab.up()
+    expect(await lab.sql('select answer from kept')).toBe('42')
+    expect(await lab.dig(`${N}.20.1`, 'www.stored.test')).toEqual(['192.0.2.99'])
+  }, 60_000)
+
+  test('"down --purge" leaves nothing behind', async () => {
+    const pids = lab.processes()
+    await lab.done('down', '--purge', '--yes')
+    expect(lab.processes()).toEqual([])
+    expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([])
+    expect(readListeners().filter(({ address }) => address.endsWith(NETWORK_IN_TABLES))).toEqual([])
+    expect(existsSync(lab.state)).toBe(false)
+  }, 60_000)
 })
 
 interface Listed {

@@ -79,6 +79,7 @@ export class EtcdMachines {
       domain: 'lab.test',
       path: pathIn(this.directory),
       program: ['holdfast'],
+      postgresVersion: '15',
       watchdog: 'automatic',
       keyring: this.keyring,
     }

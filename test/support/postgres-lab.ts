@@ -60,6 +60,7 @@ export class PostgresLab {
       domain: 'lab.test',
       path: pathIn(this.#directory),
       program: [],
+      postgresVersion: '15',
       watchdog: 'off',
       keyring: this.keyring,
     }
@@ -91,6 +92,11 @@ export class PostgresLab {
     const found = this.machines.find(({ machine }) => machine.name === name)
     if (found === undefined) throw new Error(`no machine ${name}`)
     return found
+  }
+
+  password(user: 'superuser' | 'replicator'): string {
+    const given = { superuser: this.spec.superuserPassword, replicator: this.spec.replicatorPassword }
+    return this.keyring.secret(`postgres-${user}-password`, given[user]).reveal()
   }
 
   /** Everything runs, and the cluster is ready. */
@@ -126,15 +132,13 @@ export class PostgresLab {
     const env = {
       PGUSER: 'postgres',
       PGDATABASE: 'postgres',
-      PGPASSWORD: this.keyring.secret('postgres-superuser-password').reveal(),
+      PGPASSWORD: this.password('superuser'),
       PGSSLMODE: 'verify-full',
       PGSSLROOTCERT: this.keyring.caFile,
       PGCONNECT_TIMEOUT: '3',
       ...environment,
     }
-    const { stdout } = await promisify(execFile)('/usr/lib/postgresql/15/bin/psql', ['-XAtq', '-h', host, '-c', sql], {
-      env,
-    })
+    const { stdout } = await promisify(execFile)('/usr/bin/psql', ['-XAtq', '-h', host, '-c', sql], { env })
     return stdout.trim()
   }
 

@@ -33,6 +33,7 @@ export function dnsSite(directory = '/', program: readonly string[] = ['holdfast
     domain: 'lab.test',
     path: (machine, path) => (directory === '/' ? path : join(directory, machine, path)),
     program,
+    postgresVersion: '15',
     watchdog: 'automatic',
     keyring: {
       authority: plain('authority'),

@@ -14,6 +14,7 @@ const site: Site = {
   domain: 'lab.test',
   path: (machine, path) => `/machines/${machine}${path}`,
   program: ['holdfast'],
+  postgresVersion: '15',
   watchdog: 'automatic',
   keyring: {
     secret: (id, given) => given ?? new Secret(`secret of ${id}`),
@@ -90,10 +91,17 @@ describe('a member', () => {
     expect(settings(other).ETCD_LISTEN_PEER_URLS).toBe('https://[fd00::1]:2380')
   })
 
-  test('keeps everything to its own user', () => {
-    expect(machine.directories.every(({ owner, mode }) => owner === 'etcd' && mode === 0o700)).toBe(true)
-    expect(machine.files.every(({ owner, mode }) => owner === 'etcd' && mode === 0o600)).toBe(true)
-    expect(machine.directories.find(({ path }) => path === '/var/lib/etcd')?.isData).toBe(true)
+  test.each([
+    [spec, ['/etc/etcd/server.key', '/etc/etcd/auth/root.key']],
+    [byPassword, ['/etc/etcd/server.key', '/etc/etcd/auth/root.password', '/etc/etcd/auth/dns.password']],
+  ])('keeps data and secrets to its own user, and can change nothing else', (each, secrets) => {
+    const { directories, files } = etcdMachines(each, site, [])[0]
+    const isOwn = ({ owner, mode }: { owner: string; mode: number }) => owner === 'etcd' && (mode & 0o077) === 0
+    const isRoots = ({ owner, mode }: { owner: string; mode: number }) => owner === 'root' && (mode & 0o022) === 0
+    expect(files.filter(isOwn).map(({ path }) => path)).toEqual(secrets)
+    expect(directories.filter(isOwn).map(({ path }) => path)).toEqual(['/var/lib/etcd', '/var/lib/etcd-auth'])
+    expect([...files, ...directories].filter((all) => !isOwn(all)).every(isRoots)).toBe(true)
+    expect(directories.filter(({ isData }) => isData).every(isOwn)).toBe(true)
   })
 
   test('is restarted for other settings or authorities, not for a renewed certificate', () => {

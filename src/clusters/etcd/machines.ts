@@ -1,5 +1,6 @@
 // From the etcd part of a stack file to machines: each runs one member, and one of them also sets up users and roles.
 // etcd reads certificate and key anew for every connection, so renewing them needs no restart; authorities it does not.
+// What it is configured with belongs to root: it can read that, and not change how it is started.
 
 import { type Content, content, plain } from '../../machine/content.ts'
 import type { Machine, MachineDirectory, MachineFile, OnChange, Service } from '../../machine/machine.ts'
@@ -37,9 +38,9 @@ export function etcdMachines(spec: EtcdSpec, site: Site, running: readonly Membe
       hardware: member.hardware,
       packages: ['etcd-server', 'etcd-client'],
       directories: [
-        directory(PATHS.config),
-        { ...directory(PATHS.data), isData: true },
-        ...(setsUp ? [directory(AUTH_PATHS.directory), { ...directory(AUTH_PATHS.kept), isData: true }] : []),
+        configDirectory(PATHS.config),
+        dataDirectory(PATHS.data),
+        ...(setsUp ? [configDirectory(AUTH_PATHS.directory), dataDirectory(AUTH_PATHS.kept)] : []),
       ],
       files: [
         ...authorities,
@@ -76,7 +77,7 @@ function serverCertificate({ name, address, tls }: EtcdMember, site: Site): Cert
 }
 
 function certificateFiles({ certificate, key }: CertifiedKey): MachineFile[] {
-  return [file(PATHS.certificate, certificate, 'nothing'), file(PATHS.key, key, 'nothing')]
+  return [file(PATHS.certificate, certificate, 'nothing'), secretFile(PATHS.key, key, 'nothing')]
 }
 
 function authFiles(spec: EtcdSpec, site: Site): MachineFile[] {
@@ -84,10 +85,14 @@ function authFiles(spec: EtcdSpec, site: Site): MachineFile[] {
   const script = file(AUTH_PATHS.script, plain(authScript(spec, site)), again)
   if (spec.clientCertAuth) {
     const { certificate, key } = userCertificate(site, ROOT)
-    return [script, file(AUTH_PATHS.certificate, certificate, 'nothing'), file(AUTH_PATHS.key, key, 'nothing')]
+    return [script, file(AUTH_PATHS.certificate, certificate, 'nothing'), secretFile(AUTH_PATHS.key, key, 'nothing')]
   }
   const users = [ROOT, ...spec.users.map(({ name }) => name)]
-  return [script, ...users.map((user) => file(passwordPath(user), content`${userPassword(spec, site, user)}\n`, again))]
+  const passwords = users.map((user) => ({ user, password: userPassword(spec, site, user) }))
+  return [
+    script,
+    ...passwords.map(({ user, password }) => secretFile(passwordPath(user), content`${password}\n`, again)),
+  ]
 }
 
 function memberService(): Service {
@@ -114,10 +119,18 @@ function authService(site: Site, machine: string): Service {
   }
 }
 
-function directory(path: string): MachineDirectory {
-  return { path, owner: USER, mode: 0o700 }
+function configDirectory(path: string): MachineDirectory {
+  return { path, owner: 'root', mode: 0o755 }
+}
+
+function dataDirectory(path: string): MachineDirectory {
+  return { path, owner: USER, mode: 0o700, isData: true }
 }
 
 function file(path: string, content: Content, onChange: OnChange): MachineFile {
+  return { path, owner: 'root', mode: 0o644, content, onChange }
+}
+
+function secretFile(path: string, content: Content, onChange: OnChange): MachineFile {
   return { path, owner: USER, mode: 0o600, content, onChange }
 }

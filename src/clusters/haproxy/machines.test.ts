@@ -12,6 +12,7 @@ const site: Site = {
   domain: 'lab.test',
   path: (machine, path) => `/srv/${machine}${path}`,
   program: ['holdfast'],
+  postgresVersion: '15',
   watchdog: 'off',
   keyring: {
     secret: (id) => new Secret(id),

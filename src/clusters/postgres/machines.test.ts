@@ -13,13 +13,14 @@ const etcd: EtcdAccess = {
   login: { username: 'patroni', password: new Secret('etcd password') },
 }
 
-function render(change: Partial<PostgresSpec> = {}, access = etcd) {
+function render(change: Partial<PostgresSpec> = {}, access = etcd, postgresVersion = '15') {
   const requests: CertificateRequest[] = []
   const site: Site = {
     stack: 'lab',
     domain: 'lab.test',
     path: (machine, path) => `/srv/${machine}${path}`,
     program: ['holdfast'],
+    postgresVersion,
     watchdog: 'automatic',
     keyring: {
       secret: (id, given) => given ?? new Secret(`secret of ${id}`),
@@ -41,6 +42,7 @@ function textOf({ files }: Machine, path: string): string {
 }
 
 const patroniOf = (machine: Machine) => JSON.parse(textOf(machine, '/etc/patroni/patroni.yml'))
+const rolesOf = (machine: Machine) => JSON.parse(textOf(machine, '/etc/patroni/roles.json'))
 const settingsOf = (machine: Machine) => JSON.parse(textOf(machine, '/etc/patroni/dynamic.json'))
 
 test('a machine runs Patroni as postgres, on its own address', () => {
@@ -48,7 +50,10 @@ test('a machine runs Patroni as postgres, on its own address', () => {
   expect(services[0]).toMatchObject({
     name: 'patroni',
     user: 'postgres',
-    command: ['/usr/bin/patroni', '/srv/pg-1/etc/patroni'],
+    command: [
+      ...['/usr/bin/python3', '/srv/pg-1/etc/patroni/clear-unfinished.py', '/srv/pg-1/var/lib/postgresql/15/main'],
+      ...['/usr/bin/python3', '/srv/pg-1/etc/patroni/start-patroni.py', '/srv/pg-1/etc/patroni'],
+    ],
   })
   expect(ports.map(({ port }) => port)).toEqual([5432, 8008])
   expect(directories.filter(({ isData }) => isData)).toEqual([
@@ -59,11 +64,49 @@ test('a machine runs Patroni as postgres, on its own address', () => {
 
 test('secrets are in the files and cannot be seen', () => {
   const [machine] = render({ superuserPassword: new Secret('given password') }).machines
-  const { authentication } = patroniOf(machine).postgresql
-  expect(authentication.superuser.password).toBe('given password')
-  expect(authentication.replication.password).toBe('secret of postgres-replicator-password')
+  expect(rolesOf(machine).postgres.password).toBe('given password')
   const seen = machine.files.map(({ content }) => show(content)).join('\n')
   expect(seen).not.toMatch(/given password|secret of|etcd password|key pg-1/u)
+})
+
+test('data and programs are those of the version of PostgreSQL', () => {
+  const [machine] = render({}, etcd, '17').machines
+  const { data_dir, bin_dir, pgpass } = patroniOf(machine).postgresql
+  expect({ data_dir, bin_dir, pgpass }).toEqual({
+    data_dir: '/srv/pg-1/var/lib/postgresql/17/main',
+    bin_dir: '/usr/lib/postgresql/17/bin',
+    pgpass: '/srv/pg-1/var/lib/postgresql/17/pgpass',
+  })
+  expect(machine.services[0].command).toContain('/srv/pg-1/var/lib/postgresql/17/main')
+  expect(machine.directories.map(({ path }) => path)).toContain('/var/lib/postgresql/17')
+  expect(machine.packages).toContain('postgresql')
+})
+
+test('Patroni has a role of its own, which no password of the stack file is for', () => {
+  const passwords = { superuserPassword: new Secret('of people'), replicatorPassword: new Secret('of replicas') }
+  const [machine] = render(passwords).machines
+  const { superuser, replication, rewind } = patroniOf(machine).postgresql.authentication
+  expect([superuser, replication, rewind]).toMatchObject([
+    { username: 'patroni', password: 'secret of postgres-patroni-password' },
+    { username: 'replicator', password: 'of replicas' },
+    { username: 'rewinder', password: 'secret of postgres-rewinder-password' },
+  ])
+  expect(rolesOf(machine)).toMatchObject({
+    patroni: { password: superuser.password },
+    postgres: { password: 'of people' },
+    replicator: { password: replication.password },
+    rewinder: { password: rewind.password },
+  })
+})
+
+test('a changed password is brought to the roles by the step, and to Patroni by a reload', () => {
+  const changedBy = (change: Partial<PostgresSpec>) => changes(render().machines, render(change).machines)
+  const step = { name: 'pg-1', path: '/etc/patroni/roles.json', onChange: { restart: 'patroni-settings' } }
+  expect(changedBy({ superuserPassword: new Secret('new') })).toEqual([step])
+  const reloads = ['pg-1', 'pg-2', 'pg-3'].map((name) => ({
+    ...{ name, path: '/etc/patroni/patroni.yml', onChange: { reload: 'patroni' } },
+  }))
+  expect(changedBy({ replicatorPassword: new Secret('new') })).toEqual([reloads[0], step, ...reloads.slice(1)])
 })
 
 test('Patroni logs in to etcd with a password and checks its certificate', () => {
@@ -169,17 +212,18 @@ test('a cluster is made with short loops, checksums and the same settings otherw
 })
 
 test('a changed parameter is one changed file, which the step that sets it reads again', () => {
-  const before = render().machines
-  const after = render({ params: { work_mem: '8MB' } }).machines
-  const changed = after.flatMap(({ name, files }, index) =>
+  expect(changes(render().machines, render({ params: { work_mem: '8MB' } }).machines)).toEqual([
+    { name: 'pg-1', path: '/etc/patroni/dynamic.json', onChange: { restart: 'patroni-settings' } },
+  ])
+})
+
+function changes(before: readonly Machine[], after: readonly Machine[]) {
+  return after.flatMap(({ name, files }, index) =>
     files
       .filter(({ content, isInitial }, at) => !isInitial && reveal(content) !== reveal(before[index].files[at].content))
       .map(({ path, onChange }) => ({ name, path, onChange })),
   )
-  expect(changed).toEqual([
-    { name: 'pg-1', path: '/etc/patroni/dynamic.json', onChange: { restart: 'patroni-settings' } },
-  ])
-})
+}
 
 test('a primary has the time to stop that Patroni gives it', () => {
   const { patroni } = postgresSpec('10.0.3')

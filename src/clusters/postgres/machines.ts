@@ -5,14 +5,18 @@ import { type Content, jsonContent, plain } from '../../machine/content.ts'
 import type { Machine, MachineFile, OnChange, Service } from '../../machine/machine.ts'
 import type { EtcdAccess, Site } from '../site.ts'
 import { memberCertificate } from './certificates.ts'
-import { PATHS, POSTGRES_USER } from './paths.ts'
-import { patroniConfig, postgresPasswords } from './patroni-config.ts'
+import { PATHS, POSTGRES_USER, versionPaths } from './paths.ts'
+import { patroniConfig } from './patroni-config.ts'
+import { PATRONI_START } from './patroni-start.ts'
+import { postgresRoles } from './roles.ts'
 import { bootstrapSettings, sharedSettings } from './settings.ts'
 import { SETTINGS_STEP } from './settings-step.ts'
 import { PATRONI_PORT, POSTGRES_PORT, type PostgresMember, type PostgresSpec } from './spec.ts'
+import { CLEAR_UNFINISHED } from './unfinished-data.ts'
 
-// Debian's Patroni does without python3-idna, and then cannot reach an etcd that has TLS.
-const PACKAGES: readonly string[] = ['patroni', 'postgresql-15', 'python3-etcd', 'python3-idna']
+/** Of PostgreSQL whichever version there is. Debian's Patroni does without python3-idna, and then cannot reach an etcd that has TLS. */
+const PACKAGES: readonly string[] = ['patroni', 'postgresql', 'python3-etcd', 'python3-idna']
+const PYTHON = '/usr/bin/python3'
 const PATRONI = 'patroni'
 const SETTINGS = 'patroni-settings'
 const ENVIRONMENT = { LANG: 'C.UTF-8', PATH: '/usr/bin:/bin' }
@@ -31,7 +35,7 @@ export function postgresMachines(spec: PostgresSpec, site: Site, etcd: EtcdAcces
       packages: PACKAGES,
       directories: [
         { path: PATHS.config, owner: POSTGRES_USER, mode: 0o700 },
-        { path: PATHS.home, owner: POSTGRES_USER, mode: 0o700, isData: true },
+        { path: versionPaths(site.postgresVersion).home, owner: POSTGRES_USER, mode: 0o700, isData: true },
       ],
       files: [...memberFiles(spec, member, site, etcd), ...(setsSettings ? settingsFiles(spec, site) : [])],
       services: [patroniService(spec, member, site), ...(setsSettings ? [settingsService(member, site)] : [])],
@@ -47,6 +51,8 @@ function memberFiles(spec: PostgresSpec, member: PostgresMember, site: Site, etc
   const { certificate, key } = site.keyring.certificate(memberCertificate(spec, member, site))
   const reloads = (path: string, content: Content) => file(path, content, { reload: PATRONI })
   return [
+    file(PATHS.clearUnfinished, plain(CLEAR_UNFINISHED), 'nothing'),
+    file(PATHS.start, plain(PATRONI_START), { restart: PATRONI }),
     reloads(PATHS.ca, site.keyring.authority),
     reloads(PATHS.etcdCa, etcd.ca),
     reloads(PATHS.certificate, certificate),
@@ -60,7 +66,7 @@ function settingsFiles(spec: PostgresSpec, { keyring }: Site): MachineFile[] {
   const restarts: OnChange = { restart: SETTINGS }
   return [
     file(PATHS.settings, jsonContent(sharedSettings(spec)), restarts),
-    file(PATHS.passwords, jsonContent(postgresPasswords(spec, keyring)), restarts),
+    file(PATHS.roles, jsonContent(postgresRoles(spec, keyring)), restarts),
     file(PATHS.settingsStep, plain(SETTINGS_STEP), restarts),
   ]
 }
@@ -70,10 +76,14 @@ function file(path: string, content: Content, onChange: OnChange): MachineFile {
 }
 
 function patroniService({ patroni }: PostgresSpec, { name }: PostgresMember, site: Site): Service {
+  const path = (at: string) => site.path(name, at)
   return {
     name: PATRONI,
     user: POSTGRES_USER,
-    command: ['/usr/bin/patroni', site.path(name, PATHS.config)],
+    command: [
+      ...[PYTHON, path(PATHS.clearUnfinished), path(versionPaths(site.postgresVersion).data)],
+      ...[PYTHON, path(PATHS.start), path(PATHS.config)],
+    ],
     environment: ENVIRONMENT,
     reloadSignal: 'SIGHUP',
     stopSignal: 'SIGTERM',
@@ -83,13 +93,12 @@ function patroniService({ patroni }: PostgresSpec, { name }: PostgresMember, sit
 }
 
 function settingsService({ name }: PostgresMember, site: Site): Service {
-  const path = (at: string) => site.path(name, at)
   return {
     name: SETTINGS,
     user: POSTGRES_USER,
     command: [
-      ...['/usr/bin/python3', path(PATHS.settingsStep), path(PATHS.patroni), path(PATHS.settings)],
-      ...[path(PATHS.passwords), path(PATHS.keptPasswords)],
+      PYTHON,
+      ...[PATHS.settingsStep, PATHS.patroni, PATHS.settings, PATHS.roles].map((at) => site.path(name, at)),
     ],
     environment: ENVIRONMENT,
     once: true,

@@ -9,17 +9,24 @@ export const PATHS = {
   patroni: '/etc/patroni/patroni.yml',
   bootstrap: '/etc/patroni/bootstrap.yml',
   settings: '/etc/patroni/dynamic.json',
+  start: '/etc/patroni/start-patroni.py',
+  clearUnfinished: '/etc/patroni/clear-unfinished.py',
   settingsStep: '/etc/patroni/apply-settings.py',
-  passwords: '/etc/patroni/passwords.json',
+  roles: '/etc/patroni/roles.json',
   ca: '/etc/patroni/ca.pem',
   etcdCa: '/etc/patroni/etcd-ca.pem',
   certificate: '/etc/patroni/server.pem',
   key: '/etc/patroni/server.key',
-  /** PostgreSQL and Patroni make what is below it themselves: a member that is made anew loses its data directory. */
-  home: '/var/lib/postgresql/15',
-  data: '/var/lib/postgresql/15/main',
-  pgpass: '/var/lib/postgresql/15/pgpass',
-  /** Of the step that sets passwords: those that the superuser may have. */
-  keptPasswords: '/var/lib/postgresql/15/superuser-passwords.json',
-  binaries: '/usr/lib/postgresql/15/bin',
 } as const
+
+/** Debian keeps data and programs by PostgreSQL's major version: a newer server does not touch the data of an older one. */
+export function versionPaths(version: string) {
+  const home = `/var/lib/postgresql/${version}`
+  return {
+    /** PostgreSQL and Patroni make what is below it themselves: a member that is made anew loses its data directory. */
+    home,
+    data: `${home}/main`,
+    pgpass: `${home}/pgpass`,
+    programs: `/usr/lib/postgresql/${version}/bin`,
+  }
+}

@@ -1,24 +1,30 @@
-// The step that brings what members share to what is wanted: settings in etcd through Patroni's REST API, and the roles
-// they use among themselves (roles-step.ts). Python's own library is enough for it, and Python is there wherever Patroni is.
+// The step that brings what members share to what is wanted: settings in etcd through Patroni's REST API, and roles
+// (roles-step.ts). It is in Python, which is there wherever Patroni is.
 //
 // A new cluster has short loops so that it is complete soon; the step waits for that before it sets the wanted ones. And
 // it ends only when members have taken up what it changed: from then on they say whether a restart is needed for it.
 
+import { BOOTSTRAP_STEP } from './bootstrap-step.ts'
 import { ROLES_STEP } from './roles-step.ts'
 
 export const SETTINGS_STEP = String.raw`"""Brings what the members of a Patroni cluster share to what files say.
 
-Usage: apply-settings.py PATRONI_YML SETTINGS PASSWORDS KEPT_PASSWORDS
+Usage: apply-settings.py PATRONI_YML SETTINGS ROLES
 Nothing is done when all is as wanted. PostgreSQL's parameters that the file does not have are removed; other settings
 that it does not have stay.
 """
 import base64
+import hashlib
+import hmac
 import json
 import os
+import re
 import ssl
+import stringprep
 import subprocess
 import sys
 import time
+import unicodedata
 import urllib.request
 
 LOOK_SECONDS = 0.3
@@ -92,15 +98,23 @@ def wait_for_reload(api, config):
     retry(TAKE_UP_SECONDS, lambda: all(api.call('GET', '/config', url=url) == config for url in urls))
     time.sleep(RELOAD_SECONDS)
 
+${BOOTSTRAP_STEP}
 ${ROLES_STEP}
 
-def main(patroni_file, settings_file, passwords_file, kept_file):
+def load(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def main(patroni_file, settings_file, roles_file):
     # Written as JSON, which is YAML.
-    patroni, settings, passwords = load(patroni_file), load(settings_file), load(passwords_file)
-    api = Api(patroni)
-    if not retry(LEADER_SECONDS, lambda: set_roles(api, patroni['postgresql'], passwords, kept_file)):
+    patroni, settings, roles = load(patroni_file), load(settings_file), load(roles_file)
+    api, postgresql, bootstrap = Api(patroni), patroni['postgresql'], Bootstrap(patroni, settings)
+    if not retry(LEADER_SECONDS, lambda: set_roles(api, postgresql, roles) or bootstrap.look()):
         sys.exit('Cannot apply the settings of the cluster: it has no leader')
     retry(COMPLETE_SECONDS, lambda: is_complete(api.members(), settings))
+    # A failover meanwhile may have undone it.
+    retry(TAKE_UP_SECONDS, lambda: set_roles(api, postgresql, roles) and is_taken(api, postgresql, roles))
     patch = difference(api.call('GET', '/config'), settings)
     if not patch:
         return print('Settings of the cluster are as wanted')

@@ -1,6 +1,7 @@
 // `postgres:` of a stack file to its cluster.
 
 import { isIP } from 'node:net'
+import { RESERVED_PARAMETERS } from '../../clusters/postgres/reserved-parameters.ts'
 import {
   CERTIFICATE_DEFAULTS,
   HAPROXY_DEFAULTS,
@@ -65,13 +66,19 @@ function paramsOf(layers: readonly Layer<Settings>[], resolver: StackResolver): 
 }
 
 function asMap(params: ParamsDocument, path: Path, resolver: StackResolver): Record<string, string> {
-  if (!Array.isArray(params)) return params
+  const entries = Array.isArray(params)
+    ? params.map(({ key, value }, index) => ({ key, value, at: [...path, index] }))
+    : Object.entries(params).map(([key, value]) => ({ key, value, at: [...path, key] }))
   const seen = new Set<string>()
-  for (const [index, { key }] of params.entries()) {
-    if (seen.has(key)) resolver.problem([...path, index], `${quote(key)} stands twice; wanted: each parameter once`)
-    seen.add(key)
+  for (const { key, at } of entries) {
+    // PostgreSQL does not mind the case.
+    const name = key.toLowerCase()
+    const reason = RESERVED_PARAMETERS.get(name)
+    if (reason !== undefined) resolver.problem(at, `${quote(key)} cannot be chosen: ${reason}; wanted: it left out`)
+    if (seen.has(name)) resolver.problem(at, `${quote(key)} stands twice; wanted: each parameter once`)
+    seen.add(name)
   }
-  return Object.fromEntries(params.map(({ key, value }) => [key, value]))
+  return Object.fromEntries(entries.map(({ key, value }) => [key, value]))
 }
 
 function certificateOf(settings: readonly Layer<Settings>[], resolver: StackResolver): PostgresCertificate {

@@ -393,6 +393,26 @@ describe('postgres', () => {
       'postgres.params[1]: "a" stands twice; wanted: each parameter once',
     ],
     [
+      'a parameter twice, in another case',
+      `${ETCD}postgres: { members: 2, params: { work_mem: 8MB, Work_Mem: 9MB } }`,
+      '4:60: postgres.params.Work_Mem: "Work_Mem" stands twice; wanted: each parameter once',
+    ],
+    [
+      'a parameter that makes a promise of the stack',
+      `${ETCD}postgres: { members: 2, params: { work_mem: 8MB, SSL: off } }`,
+      '4:55: postgres.params.SSL: "SSL" cannot be chosen: all connections have TLS, with certificates of the stack; wanted: it left out',
+    ],
+    [
+      'a parameter of Patroni in a list',
+      `${ETCD}postgres: { members: 2, params: [{ key: work_mem, value: 8MB }, { key: hot_standby, value: off }] }`,
+      '4:65: postgres.params[1]: "hot_standby" cannot be chosen: Patroni sets it; wanted: it left out',
+    ],
+    [
+      'a scope that cannot be part of a host name',
+      `${ETCD}postgres: { members: 2, patroni: { scope: my_cluster } }`,
+      '4:43: postgres.patroni.scope: "my_cluster" is not the name of a cluster, as it becomes part of host names; wanted: letters, digits and "-" between them, at most 63',
+    ],
+    [
       'renewal after the end',
       `${ETCD}postgres: { members: 2, certificate: { validity_period: 100, early_renewal_period: 100 } }`,
       'postgres.certificate.early_renewal_period: certificates would be renewed 100 hours before their end, and are valid for 100; wanted: less',

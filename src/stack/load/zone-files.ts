@@ -1,7 +1,7 @@
 // The zone directory of a stack file. Every file is checked as a name server would check it, and taken as text: the servers
 // get copies.
 
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { ZoneFile } from '../../clusters/dns/spec.ts'
 import { parseName } from '../../dns/name.ts'
@@ -9,6 +9,7 @@ import { formatProblem } from '../../dns/zonefile/problem.ts'
 import type { Path } from '../../document/located.ts'
 import { quote } from '../../document/values.ts'
 import { reasonOf } from '../../lib/errors.ts'
+import { readRegularFile } from '../../lib/file-source.ts'
 import { loadZoneText } from '../../names/load-zone.ts'
 import { originOf } from '../../names/sources/zone-directory-origin.ts'
 import { scanDirectory } from '../../names/sources/zone-directory-scan.ts'
@@ -55,7 +56,7 @@ export function readZoneFiles(
 
 function readChecked(file: string, origin: string, path: Path, resolver: StackResolver): string | undefined {
   try {
-    const bytes = readFileSync(file)
+    const bytes = readRegularFile(file)
     const { problems } = loadZoneText(bytes, file, parseName(origin), { requireNs: true })
     for (const problem of problems) {
       if (problem.severity === 'error') resolver.problem(path, formatProblem(problem))

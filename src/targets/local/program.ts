@@ -14,13 +14,12 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, sep } from 'node:path'
+import { dirname, join } from 'node:path'
 import { HoldfastError, messageOf } from '../../lib/errors.ts'
 import {
   codeFiles,
@@ -30,6 +29,7 @@ import {
   runningProgram,
   runtimePackages,
 } from './program-parts.ts'
+import { allProcesses, programOf } from './supervisor/process-table.ts'
 
 const FOLDER = 'program'
 const NODE = 'node'
@@ -66,12 +66,13 @@ export async function installProgram(
 export function pruneProgram(directory: string, keep: readonly string[]): void {
   const programs = join(directory, FOLDER)
   if (!existsSync(programs)) return
-  const used = [...keep, ...runningFiles()]
+  const used = [...keep, ...allProcesses().flatMap(({ pid }) => programOf(pid) ?? [])]
   for (const name of readdirSync(programs)) {
     const path = join(programs, name)
     const isUsed = name.startsWith(UNFINISHED)
       ? Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < ABANDONED_MS
-      : used.some((word) => word.startsWith(path + sep))
+      : // By the name alone: symbolic links may lead to the directory, and processes do not see them.
+        used.some((word) => word.includes(`/${FOLDER}/${name}/`))
     if (!isUsed) rmSync(path, { recursive: true, force: true })
   }
 }
@@ -195,17 +196,4 @@ function tryLink(from: string, to: string): boolean {
   } catch {
     return false
   }
-}
-
-/** Programs of processes that we may look at. */
-function runningFiles(): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/u.test(name))
-    .flatMap((pid) => {
-      try {
-        return readlinkSync(`/proc/${pid}/exe`)
-      } catch {
-        return []
-      }
-    })
 }

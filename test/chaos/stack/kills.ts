@@ -10,6 +10,8 @@ import type { StackEvent } from './scene.ts'
 /** Patroni's TTL in a stack that does not say otherwise. */
 const TTL_MS = 20_000
 const ELECTION_TIMEOUT_MS = 120_000
+/** Over a connection from before it was replaced; more would show nothing new. */
+const MOST_LATE_WRITES = 100
 
 export const killProcess: StackEvent = async ({ lab, random, journal }) => {
   const machine = random.pick(lab.machines)
@@ -73,7 +75,7 @@ export const pausePrimary: StackEvent = async ({ lab, random, journal, writer, s
   }
   if (session === undefined) return
   let accepted = 0
-  while (await writer.insert(session)) accepted++
+  while (accepted < MOST_LATE_WRITES && (await writer.insert(session))) accepted++
   session.end()
   journal.note(`the old primary acknowledged ${accepted} more: ${session.errors.split('\n', 1)[0]}`)
 }

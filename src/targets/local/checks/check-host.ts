@@ -5,6 +5,7 @@ import type { HostMachine } from './host-machine.ts'
 import { checkInstalled } from './installed.ts'
 import { checkMemory } from './memory.ts'
 import { checkAddresses, checkPorts } from './ports.ts'
+import { checkPostgresVersion } from './postgres-version.ts'
 import { processesBelow, runningMachines } from './processes.ts'
 import { checkOpenFiles, checkRights } from './rights.ts'
 import { checkClock, checkNode, checkSelinux, checkSystem, checkUdp } from './runtime.ts'
@@ -14,17 +15,21 @@ export interface HostQuestion {
   readonly machines: readonly HostMachine[]
   /** The stack's. Processes that work below it are its own: what they have already is not wanted again. */
   readonly directory: string
+  /** Of the data that the stack has. */
+  readonly postgresVersion?: string | undefined
   readonly isRoot: boolean
   readonly signal: AbortSignal
 }
 
-export async function checkHost({ machines, directory, isRoot, signal }: HostQuestion): Promise<readonly Finding[]> {
+export async function checkHost(question: HostQuestion): Promise<readonly Finding[]> {
+  const { machines, directory, postgresVersion, isRoot, signal } = question
   const system = checkSystem()
   // Elsewhere there is nothing to look at.
   if (system.state === 'problem') return [system]
   const processes = processesBelow(directory)
-  const [installed, addresses, ports] = await Promise.all([
+  const [installed, postgres, addresses, ports] = await Promise.all([
     checkInstalled(machines, isRoot, signal),
+    checkPostgresVersion(postgresVersion),
     checkAddresses(machines),
     checkPorts(machines, new Set(processes.keys()), isRoot),
   ])
@@ -35,6 +40,7 @@ export async function checkHost({ machines, directory, isRoot, signal }: HostQue
     checkClock(),
     ...checkSelinux(),
     ...installed,
+    ...postgres,
     checkRights(isRoot),
     addresses,
     ...ports,

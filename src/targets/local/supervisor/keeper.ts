@@ -3,11 +3,11 @@
 // The supervisor starts a new keeper when its keeper is gone; that one waits for the supervisor's lock until it is
 // needed.
 
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs'
 import { startDaemon } from '../../../lib/daemon.ts'
 import { HoldfastError, reasonOf } from '../../../lib/errors.ts'
 import type { Layout } from '../layout.ts'
-import { commandOf } from './process-table.ts'
+import { commandOf, userOf } from './process-table.ts'
 
 const NAME = 'holdfast-keeper'
 
@@ -65,10 +65,12 @@ export function findSupervisor(layout: Layout): number | undefined {
   return pid !== undefined && commandOf(pid).at(-1) === layout.directory ? pid : undefined
 }
 
+/** Its id may have been given to a process of somebody else since, whose words may be anything. */
 function pidIn(path: string): number | undefined {
   try {
     const pid = Number(readFileSync(path, 'utf8'))
-    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
+    const trusted = [0, process.getuid?.(), statSync(path).uid]
+    return Number.isSafeInteger(pid) && pid > 0 && trusted.includes(userOf(pid)) ? pid : undefined
   } catch {
     return undefined
   }

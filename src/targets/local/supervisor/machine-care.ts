@@ -2,12 +2,13 @@
 // when something happens, another pass follows. It does not matter how things came to be as they are.
 
 import { messageOf } from '../../../lib/errors.ts'
+import type { Service } from '../../../machine/machine.ts'
 import { Accounts } from '../accounts.ts'
 import { rootOf } from '../layout.ts'
 import type { DesiredMachine, DesiredService } from './desired.ts'
 import { processesOf, type ServiceFinder, topsOf, type Whose } from './machine-processes.ts'
 import { type ObservedMachine, saveObserved } from './observed.ts'
-import { isRunning, sendSignal } from './process-table.ts'
+import { isRunning, type ProcessId, sendSignal } from './process-table.ts'
 import { ServiceCare, type Surroundings } from './service-care.ts'
 
 /** For what is left when all services have ended: PostgreSQL without its Patroni writes a checkpoint first. */
@@ -43,12 +44,13 @@ export class MachineCare {
     const isSameBoot = before?.bootId === around.bootId
     const records = new Map(before?.services.map((record) => [record.startedAs.service.name, record]))
     const wanted = desired.services.filter(({ service }) => !records.has(service.name))
+    const accounts = new Accounts()
     for (const startedAs of [...[...records.values()].map((record) => record.startedAs), ...wanted]) {
       const record = records.get(startedAs.service.name)
       const care = new ServiceCare(this.#surroundings(), startedAs, record)
       const known =
         isSameBoot && record?.process !== undefined && isRunning(record.process) ? record.process : undefined
-      const process = known ?? finder.find(this.#whose(), startedAs.service)
+      const process = known ?? this.#find(finder, startedAs, accounts)
       if (process !== undefined) care.adopt(process)
       else if (isSameBoot) care.lose()
       else care.settle()
@@ -151,14 +153,28 @@ export class MachineCare {
     return { ...this.#around, machine: this.#name, save: () => this.#save() }
   }
 
+  get #root(): string {
+    return rootOf(this.#around.layout, this.#name)
+  }
+
+  #find(finder: ServiceFinder, { service }: DesiredService, accounts: Accounts): ProcessId | undefined {
+    const user = this.#userOf(service, accounts)
+    return user === undefined ? undefined : finder.find(this.#root, user, service)
+  }
+
   #whose(): Whose {
-    const { layout, isRoot, ownUid } = this.#around
-    const root = rootOf(layout, this.#name)
-    if (!isRoot) return { root, users: new Set([ownUid]) }
     const accounts = new Accounts()
     const started = [...this.#services.values()].map(({ startedAs }) => startedAs)
-    const users = [...this.#desired.services, ...started].flatMap(({ service }) => accounts.uidOf(service.user) ?? [])
-    return { root, users: new Set(users) }
+    const users = [...this.#desired.services, ...started].flatMap(
+      ({ service }) => this.#userOf(service, accounts) ?? [],
+    )
+    return { root: this.#root, users: new Set(users) }
+  }
+
+  /** Undefined when there is no such user any more. */
+  #userOf({ user }: Service, accounts: Accounts): number | undefined {
+    const { isRoot, ownUid } = this.#around
+    return isRoot ? accounts.uidOf(user) : ownUid
   }
 
   /** A disk that is full must not keep anything from being done: it is tried again with the next pass. */

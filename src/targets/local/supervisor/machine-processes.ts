@@ -3,12 +3,13 @@
 // which is in it, too).
 
 import type { Service } from '../../../machine/machine.ts'
-import { OWN_VARIABLES } from './launch.ts'
+import { OWN_VARIABLES, SETPRIV } from './launch.ts'
 import {
   allProcesses,
   commandOf,
   environmentOf,
   type ProcessEntry,
+  programOf,
   userOf,
   workingDirectoryOf,
 } from './process-table.ts'
@@ -40,29 +41,45 @@ export function topsOf(processes: readonly ProcessEntry[]): ProcessEntry[] {
   return processes.filter(({ parent }) => !pids.has(parent))
 }
 
+interface Known {
+  readonly all: readonly ProcessEntry[]
+  /** Those that say so: anybody can. */
+  readonly services: ReadonlyMap<string, readonly ProcessEntry[]>
+}
+
 /**
  * Finds the process that was started as a service, at whatever stage of becoming it, not one that the service has
  * started. Looks at the processes of the host once, when it is first asked.
  */
 export class ServiceFinder {
-  #known: { readonly all: readonly ProcessEntry[]; readonly services: ReadonlyMap<string, ProcessEntry> } | undefined
+  #known: Known | undefined
 
-  find(whose: Whose, { name, command }: Pick<Service, 'name' | 'command'>): ProcessEntry | undefined {
+  /** `user` is the number of the user it runs as. */
+  find(root: string, user: number, { name, command }: Pick<Service, 'name' | 'command'>): ProcessEntry | undefined {
     this.#known ??= look()
     const { all, services } = this.#known
-    return services.get(key(whose.root, name)) ?? findByWords(processesOf(whose, all), command)
+    const marked = services.get(key(root, name))?.find(({ pid }) => isRunBy(user, pid))
+    return marked ?? findByWords(processesOf({ root, users: new Set([user]) }, all), command)
   }
 }
 
-function look(): { all: ProcessEntry[]; services: Map<string, ProcessEntry> } {
+/** Or is about to be: what changes the user is started by root. */
+function isRunBy(user: number, pid: number): boolean {
+  const now = userOf(pid)
+  return now === user || (now === 0 && programOf(pid) === SETPRIV)
+}
+
+function look(): Known {
   const all = allProcesses()
-  const services = new Map<string, ProcessEntry>()
+  const services = new Map<string, ProcessEntry[]>()
   for (const process of all) {
     const environment = environmentOf(process.pid)
     const main = environment?.get(OWN_VARIABLES.pid)
     if (main !== undefined && main !== String(process.pid)) continue
     const service = environment?.get(OWN_VARIABLES.service)
-    if (service !== undefined) services.set(key(environment?.get(OWN_VARIABLES.root), service), process)
+    if (service === undefined) continue
+    const at = key(environment?.get(OWN_VARIABLES.root), service)
+    services.set(at, [...(services.get(at) ?? []), process])
   }
   return { all, services }
 }

@@ -61,14 +61,15 @@ export function environmentOf(pid: number): Map<string, string> | undefined {
 
 /** Undefined where we may not look. */
 export function workingDirectoryOf(pid: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`)
-  } catch {
-    return undefined
-  }
+  return readLink(pid, 'cwd')
 }
 
-/** The user it runs as. */
+/** The file of the program; undefined where we may not look. */
+export function programOf(pid: number): string | undefined {
+  return readLink(pid, 'exe')
+}
+
+/** The user it runs as: who has started it, whatever rights the program has beyond that. */
 export function userOf(pid: number): number | undefined {
   const match = /^Uid:\s+(\d+)/mu.exec(read(pid, 'status') ?? '')
   return match === null ? undefined : Number(match[1])
@@ -92,6 +93,14 @@ export function sendSignal(process_: ProcessId, signal: NodeJS.Signals): boolean
 function read(pid: number | 'self', file: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function readLink(pid: number, file: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/${file}`)
   } catch {
     return undefined
   }
