@@ -57,10 +57,16 @@ export class Authorities {
     return REASONS[this.#kept.current === undefined ? 'make' : step]
   }
 
-  /** Roots, PEM; undefined while there is none. */
+  /** Roots, PEM, in an order of their own: who signs makes no other text, which etcd would have to be restarted for. Undefined while there is none. */
   get bundle(): string | undefined {
     const { signer, trusted } = this.#standing
-    return signer && trusted.map(({ root }) => root.toString()).join('')
+    return (
+      signer &&
+      trusted
+        .map(({ root }) => root.toString())
+        .toSorted()
+        .join('')
+    )
   }
 
   get end(): Date | undefined {

@@ -13,10 +13,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientCertificate } from '../../src/clusters/postgres/certificates.ts'
 import { removeMember, restartPending } from '../../src/clusters/postgres/cluster.ts'
 import { PatroniApi } from '../../src/clusters/postgres/patroni-api.ts'
+import { Secret } from '../../src/lib/secret.ts'
 import { reveal } from '../../src/machine/content.ts'
 import { OpensslKeyring } from '../support/openssl-keyring.ts'
 import { PostgresLab, patiently, READY_MS } from '../support/postgres-lab.ts'
 import { QUICK_PATRONI } from '../support/postgres-spec.ts'
+import { PsqlSession } from '../support/psql-session.ts'
+import { until } from '../support/until.ts'
 
 const { signal } = new AbortController()
 const directory = mkdtempSync(join(tmpdir(), 'holdfast-stranger-'))
@@ -89,8 +92,7 @@ describe('PostgreSQL', () => {
   })
 
   test('lets the replication user replicate, and nothing else', async () => {
-    const password = lab.keyring.secret('postgres-replicator-password').reveal()
-    const login = { PGUSER: 'replicator', PGPASSWORD: password }
+    const login = { PGUSER: 'replicator', PGPASSWORD: lab.password('replicator') }
     await expect(lab.psql(address, 'select 1', login)).rejects.toThrow(/pg_hba.conf rejects/u)
   })
 })
@@ -152,11 +154,53 @@ describe('settings', () => {
     expect(await lab.psql(address, 'select current_user', login)).toBe('rewinder')
   })
 
-  test('reach all members without a restart where none is needed', async () => {
-    expect(lab.change({ params: { work_mem: '8MB' } })).toEqual(['pg-1:/etc/patroni/dynamic.json'])
-    expect(await step()).toContain('{"postgresql": {"parameters": {"work_mem": "8MB"}}}')
-    expect(await show('work_mem')).toEqual(['8MB', '8MB', '8MB'])
-    expect((await lab.status()).members.map(({ problem }) => problem)).toEqual([undefined, undefined, undefined])
+  test(
+    'and passwords reach all members while clients go on writing: no restart, no failover, nothing lost',
+    async () => {
+      await lab.psql(address, 'create table written (number int)')
+      const old = lab.login(address)
+      const writer = await PsqlSession.open({ env: old, table: 'written' })
+      const acknowledged: number[] = []
+      let isEnding = false
+      const writing = (async () => {
+        for (let number = 0; !isEnding && (await writer?.insert(number)); number++) acknowledged.push(number)
+      })()
+      const changed = lab.change({
+        params: { work_mem: '8MB' },
+        superuserPassword: new Secret(`néw'"\\:$ Ⅸ pass`),
+        replicatorPassword: new Secret('another one'),
+      })
+      expect(changed).toEqual([
+        'pg-1:/etc/patroni/patroni.yml',
+        ...['dynamic.json', 'roles.json'].map((file) => `pg-1:/etc/patroni/${file}`),
+        ...['pg-2', 'pg-3'].map((name) => `${name}:/etc/patroni/patroni.yml`),
+      ])
+      const said = await lab.apply()
+      expect(said).toContain('passwords changed: postgres, replicator\n')
+      expect(said).toContain('{"postgresql": {"parameters": {"work_mem": "8MB"}}}')
+      expect(await show('work_mem')).toEqual(['8MB', '8MB', '8MB'])
+      await expect(lab.psql(address, 'select 1', old)).rejects.toThrow(/password authentication failed/u)
+      expect(await step()).toContain('as wanted')
+
+      const before = acknowledged.length
+      await until('the old session goes on', () => acknowledged.length > before + 10)
+      // Who has to log in again does so with the new password.
+      await lab.psql(address, "select pg_terminate_backend(pid) from pg_stat_activity where usename <> 'postgres'")
+      await lab.ready()
+      await until('writes go on', () => acknowledged.length > before + 20)
+      isEnding = true
+      await writing
+      writer?.end()
+      expect((await lab.primary()).address).toBe(address)
+      const kept = new Set((await lab.psql(address, 'select number from written')).split('\n').map(Number))
+      expect(acknowledged.filter((number) => !kept.has(number))).toEqual([])
+    },
+    READY_MS,
+  )
+
+  test('come without a password to be read in any log', () => {
+    const logs = lab.machines.map((machine) => machine.log('patroni')).join('\n')
+    expect(logs).not.toMatch(/ALTER ROLE|SCRAM-SHA-256\$|another one/u)
   })
 
   test(
@@ -197,6 +241,17 @@ test('a member is not let go when strict synchronous replication could commit no
   const [member] = spec.members
   await expect(removeMember(spec, lab.access, member, signal)).rejects.toMatchObject({ code: 'TooFewMembers' })
 })
+
+test(
+  'passwords that are changed while nothing runs are taken up by the next start',
+  async () => {
+    await Promise.all(lab.machines.map((machine) => machine.end('patroni', 'SIGTERM')))
+    lab.change({ superuserPassword: new Secret('changed in sleep'), replicatorPassword: new Secret('too') })
+    await lab.start()
+    expect(await lab.psql((await lab.primary()).address, 'select 1')).toBe('1')
+  },
+  READY_MS,
+)
 
 async function serialAt(endpoint: string, ...options: readonly string[]): Promise<string | undefined> {
   const command = ['s_client', '-connect', endpoint, ...options]

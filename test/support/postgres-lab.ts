@@ -12,12 +12,15 @@ import { haproxyMachines } from '../../src/clusters/haproxy/machines.ts'
 import type { ClusterStatus } from '../../src/clusters/member-status.ts'
 import { primaryOf } from '../../src/clusters/postgres/cluster.ts'
 import { postgresMachines } from '../../src/clusters/postgres/machines.ts'
+import { versionPaths } from '../../src/clusters/postgres/paths.ts'
+import { PatroniApi } from '../../src/clusters/postgres/patroni-api.ts'
 import type { PostgresMember, PostgresSpec } from '../../src/clusters/postgres/spec.ts'
 import { postgresStatus } from '../../src/clusters/postgres/status.ts'
 import type { EtcdAccess, Site } from '../../src/clusters/site.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { plain, reveal } from '../../src/machine/content.ts'
 import type { Machine } from '../../src/machine/machine.ts'
+import { newestPostgres } from '../../src/targets/local/postgres-programs.ts'
 import { EtcdCluster } from './etcd-cluster.ts'
 import { OpensslKeyring } from './openssl-keyring.ts'
 import { postgresSpec } from './postgres-spec.ts'
@@ -45,10 +48,10 @@ export class PostgresLab {
     await etcd.etcdctl('role', 'grant-permission', 'patroni', '--prefix=true', 'readwrite', '/patroni/')
     await etcd.etcdctl('user', 'add', `patroni:${PATRONI_PASSWORD}`)
     await etcd.etcdctl('user', 'grant-role', 'patroni', 'patroni')
-    return new PostgresLab(etcd, postgresSpec(network, change))
+    return new PostgresLab(etcd, postgresSpec(network, change), await newestPostgres(NEVER))
   }
 
-  private constructor(etcd: EtcdCluster, spec: PostgresSpec) {
+  private constructor(etcd: EtcdCluster, spec: PostgresSpec, postgresVersion: string) {
     this.etcd = etcd
     this.spec = spec
     this.#directory = mkdtempSync(join(tmpdir(), 'holdfast-postgres-'))
@@ -60,7 +63,7 @@ export class PostgresLab {
       domain: 'lab.test',
       path: pathIn(this.#directory),
       program: [],
-      postgresVersion: '15',
+      postgresVersion,
       watchdog: 'off',
       keyring: this.keyring,
     }
@@ -118,6 +121,14 @@ export class PostgresLab {
     })
   }
 
+  /** What files say is as wanted, and each Patroni reads its own again. */
+  async apply(): Promise<string> {
+    const said = await this.machines[0].run('patroni-settings')
+    const { members, credentials } = this.access
+    for (const { address } of members) await new PatroniApi(address, credentials).reload(NEVER)
+    return said
+  }
+
   /** As when the machine loses power: Patroni and PostgreSQL are gone at once, and tell nobody. */
   async lose(name: string): Promise<void> {
     const machine = this.machine(name)
@@ -127,18 +138,24 @@ export class PostgresLab {
     if (server !== undefined) await until(`${name} has ended`, () => !isRunning(server))
   }
 
-  /** Standard output of psql: as the superuser with TLS unless the environment says otherwise. */
-  async psql(host: string, sql: string, environment: Record<string, string> = {}): Promise<string> {
-    const env = {
+  /** Environment of psql: as the superuser with TLS. */
+  login(host: string): Record<string, string> {
+    return {
+      PGHOST: host,
       PGUSER: 'postgres',
       PGDATABASE: 'postgres',
       PGPASSWORD: this.password('superuser'),
       PGSSLMODE: 'verify-full',
       PGSSLROOTCERT: this.keyring.caFile,
       PGCONNECT_TIMEOUT: '3',
-      ...environment,
     }
-    const { stdout } = await promisify(execFile)('/usr/bin/psql', ['-XAtq', '-h', host, '-c', sql], { env })
+  }
+
+  /** Standard output of psql. */
+  async psql(host: string, sql: string, environment: Record<string, string> = {}): Promise<string> {
+    const env = { ...this.login(host), ...environment }
+    const psql = join(versionPaths(this.site.postgresVersion).programs, 'psql')
+    const { stdout } = await promisify(execFile)(psql, ['-XAtq', '-c', sql], { env })
     return stdout.trim()
   }
 
@@ -173,7 +190,8 @@ export async function patiently<T>(what: string, look: () => Promise<T | undefin
 }
 
 export function postmasterPid(machine: RunMachine): number | undefined {
-  const file = machine.path('var/lib/postgresql/15/main/postmaster.pid')
+  const home = machine.machine.directories.find(({ isData }) => isData)?.path ?? ''
+  const file = machine.path(join(home, 'main/postmaster.pid'))
   return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined
 }
 

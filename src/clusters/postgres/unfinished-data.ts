@@ -1,11 +1,12 @@
 // What is run in front of Patroni. Killed while it makes a data directory, be it the first one or a copy of the leader's,
-// Patroni leaves one behind that it does not know what to do with, or worse, takes for a server's of its own. PostgreSQL
-// has never run in such a directory, so that there is nothing in it but what can be made again.
+// Patroni leaves one behind that it does not know what to do with, or worse, takes for one that is whole. PostgreSQL has not
+// run in it since, so that there is nothing in it but what can be made again. The same holds when pg_rewind was killed.
 
 export const CLEAR_UNFINISHED = `"""Puts a data directory aside that nobody has finished, and turns into a command.
 
 Usage: clear-unfinished.py DATA COMMAND [ARGUMENT]...
 """
+import contextlib
 import os
 import shutil
 import signal
@@ -17,7 +18,7 @@ LOOK_SECONDS = 0.05
 
 
 def is_unfinished(data):
-    # Every start of PostgreSQL writes this file, and no copy has it.
+    # Every start of PostgreSQL writes this file. No copy has it, and pg_rewind begins by taking it away.
     return os.path.isdir(data) and os.listdir(data) and not os.path.exists(os.path.join(data, 'postmaster.opts'))
 
 
@@ -36,11 +37,12 @@ def makers_of(data):
 def put_aside(data, aside):
     while makers := list(makers_of(data)):
         for pid in makers:
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         time.sleep(LOOK_SECONDS)
     shutil.rmtree(aside, ignore_errors=True)
     os.rename(data, aside)
-    print('PostgreSQL has never run in "{}": put aside as "{}", to be made again'.format(data, aside), flush=True)
+    print('Nobody has finished "{}": put aside as "{}", to be made again'.format(data, aside), flush=True)
 
 
 data, *command = sys.argv[1:]

@@ -16,7 +16,11 @@ const MIB = 1 << 20
 
 export function checkStateDirectory(directory: string, isRoot: boolean, root = '/'): readonly Finding[] {
   const existing = nearestExisting(directory)
-  const findings = [...checkAccess(existing, isRoot, dirname(dirname(directory))), ...checkMount(existing, root), ...checkLength(directory)]
+  const findings = [
+    ...checkAccess(existing, isRoot, dirname(dirname(directory))),
+    ...checkMount(existing, root),
+    ...checkLength(directory),
+  ]
   return findings.length === 0 ? [ok('state', directory)] : findings
 }
 
