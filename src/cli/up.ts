@@ -2,6 +2,7 @@
 // stands what runs. The stack goes on without us: leaving the view at the end stops nothing.
 
 import { HoldfastError } from '../lib/errors.ts'
+import { interrupted } from '../stack/apply/work.ts'
 import type { Operator } from '../stack/operator.ts'
 import { isEmpty, type Plan } from '../stack/plan.ts'
 import { isProblem } from '../targets/local/checks/finding.ts'
@@ -34,33 +35,48 @@ export const upCommand = command({
     json: { summary: 'print how the stack stands at the end as JSON' },
   },
   async run(args, io) {
-    const { yes, detach, json, adopt } = args.options
     const timeoutMs = parseTimeout(args.options.timeout)
     const operator = await openStack(args, io)
     const signal = io.stopSignal()
-    operator.refuseElsewhere(adopt)
-    await refuseBadHost(operator, io, signal)
-    const plan = await operator.plan()
-    if (!json) io.stdout.write(formatPlan(plan, { colour: hasColour(io, io.stdout), width: widthOf(io.stdout) }))
-    if (!isEmpty(plan) && !yes && !(await confirm(io, `Bring ${operator.stack.name} up like this?`))) return EXIT.failed
-    await bringUp(operator, plan, { io, signal, timeoutMs, adopt })
-    const status = await operator.status(signal)
-    if (json) io.stdout.write(`${JSON.stringify(status, undefined, 2)}\n`)
-    else
-      io.stdout.write(formatStackStatus(status, { colour: hasColour(io, io.stdout), now: Date.now(), examples: true }))
-    if (!detach && !json) await watchStatus(operator, io, signal)
-    return status.isReady ? EXIT.done : EXIT.failed
+    try {
+      return await up(operator, { ...args.options, io, signal, timeoutMs })
+    } catch (error) {
+      // Each step has its own words for having been stopped.
+      throw signal.aborted ? interrupted() : error
+    }
   },
 })
 
-interface BringUp {
+interface UpContext {
   readonly io: Io
   readonly signal: AbortSignal
   readonly timeoutMs: number
   readonly adopt: boolean
 }
 
-async function bringUp(operator: Operator, plan: Plan, { io, signal, timeoutMs, adopt }: BringUp): Promise<void> {
+interface UpFlags {
+  readonly yes: boolean
+  readonly detach: boolean
+  readonly json: boolean
+}
+
+async function up(operator: Operator, options: UpContext & UpFlags): Promise<number> {
+  const { io, signal, yes, detach, json, adopt } = options
+  operator.refuseElsewhere(adopt)
+  await refuseBadHost(operator, io, signal)
+  const plan = await operator.plan()
+  const colour = hasColour(io, io.stdout)
+  if (!json) io.stdout.write(formatPlan(plan, { colour, width: widthOf(io.stdout) }))
+  if (!isEmpty(plan) && !yes && !(await confirm(io, `Bring ${operator.stack.name} up like this?`))) return EXIT.failed
+  await bringUp(operator, plan, options)
+  const status = await operator.status(signal)
+  if (json) io.stdout.write(`${JSON.stringify(status, undefined, 2)}\n`)
+  else io.stdout.write(formatStackStatus(status, { colour, now: Date.now(), examples: true }))
+  if (!detach && !json) await watchStatus(operator, io, signal)
+  return status.isReady ? EXIT.done : EXIT.failed
+}
+
+async function bringUp(operator: Operator, plan: Plan, { io, signal, timeoutMs, adopt }: UpContext): Promise<void> {
   const machines = plan.machines.filter(({ action }) => action !== 'none').map(({ machine }) => machine)
   using view = new ProgressView(io, io.stderr, { machines, signal })
   try {

@@ -132,6 +132,7 @@ export class Operator extends StackHandle {
           // Addresses of machines that are gone by now are free again.
           await writeKept(this.directory.addresses, machineAddresses(this.stack))
           await this.#remember({ isComplete: true })
+          await this.target.tidy()
           return
         }
         this.#keyring = await openKeyring(this.stack, this.directory.secrets)

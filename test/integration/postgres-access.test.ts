@@ -140,20 +140,6 @@ describe('settings', () => {
     Promise.all(lab.spec.members.map((member) => lab.psql(member.address, `show ${parameter}`)))
   const step = () => lab.machines[0].run('patroni-settings')
 
-  test('that are as wanted are left alone', async () => {
-    expect(lab.change({})).toEqual([])
-    expect(await step()).toContain('as wanted')
-  })
-
-  test('come with the roles that members need, should Patroni have been killed before it made them', async () => {
-    await lab.psql(address, 'drop owned by rewinder; drop role rewinder')
-    await step()
-    const sql = "select has_function_privilege('rewinder', 'pg_read_binary_file(text)', 'execute')"
-    expect(await lab.psql(address, sql)).toBe('t')
-    const login = { PGUSER: 'rewinder', PGPASSWORD: lab.keyring.secret('postgres-rewinder-password').reveal() }
-    expect(await lab.psql(address, 'select current_user', login)).toBe('rewinder')
-  })
-
   test(
     'and passwords reach all members while clients go on writing: no restart, no failover, nothing lost',
     async () => {
@@ -166,7 +152,7 @@ describe('settings', () => {
         for (let number = 0; !isEnding && (await writer?.insert(number)); number++) acknowledged.push(number)
       })()
       const changed = lab.change({
-        params: { work_mem: '8MB' },
+        params: { work_mem: '8MB', max_connections: '120' },
         superuserPassword: new Secret(`néw'"\\:$ Ⅸ pass`),
         replicatorPassword: new Secret('another one'),
       })
@@ -177,14 +163,14 @@ describe('settings', () => {
       ])
       const said = await lab.apply()
       expect(said).toContain('passwords changed: postgres, replicator\n')
-      expect(said).toContain('{"postgresql": {"parameters": {"work_mem": "8MB"}}}')
+      expect(said).toContain('{"postgresql": {"parameters": {"work_mem": "8MB", "max_connections": "120"}}}')
       expect(await show('work_mem')).toEqual(['8MB', '8MB', '8MB'])
       await expect(lab.psql(address, 'select 1', old)).rejects.toThrow(/password authentication failed/u)
       expect(await step()).toContain('as wanted')
 
       const before = acknowledged.length
       await until('the old session goes on', () => acknowledged.length > before + 10)
-      // Who has to log in again does so with the new password.
+      // Whoever has to log in again does so with the new password.
       await lab.psql(address, "select pg_terminate_backend(pid) from pg_stat_activity where usename <> 'postgres'")
       await lab.ready()
       await until('writes go on', () => acknowledged.length > before + 20)
@@ -204,11 +190,8 @@ describe('settings', () => {
   })
 
   test(
-    'that need a restart get it, the primary last; those given up have their defaults again',
+    'that need a restart get it, the primary last',
     async () => {
-      lab.change({ params: { max_connections: '120' } })
-      await step()
-      expect(await show('work_mem')).toEqual(['4MB', '4MB', '4MB'])
       expect((await lab.status()).members.every(({ problem }) => problem === 'restart pending')).toBe(true)
       const { name } = await lab.primary()
       const restarted: string[] = []
@@ -220,6 +203,18 @@ describe('settings', () => {
     },
     READY_MS,
   )
+
+  test('that are given up have their defaults again, and roles that are missing are made', async () => {
+    const primary = await lab.primary()
+    await lab.psql(primary.address, 'drop owned by rewinder; drop role rewinder')
+    expect(lab.change({ params: { max_connections: '120' } })).toEqual(['pg-1:/etc/patroni/dynamic.json'])
+    expect(await step()).toContain('passwords changed: rewinder\n')
+    expect(await show('work_mem')).toEqual(['4MB', '4MB', '4MB'])
+    const sql = "select has_function_privilege('rewinder', 'pg_read_binary_file(text)', 'execute')"
+    expect(await lab.psql(primary.address, sql)).toBe('t')
+    const login = { PGUSER: 'rewinder', PGPASSWORD: lab.keyring.secret('postgres-rewinder-password').reveal() }
+    expect(await lab.psql(primary.address, 'select current_user', login)).toBe('rewinder')
+  })
 })
 
 test('a new certificate is in use after a reload, for PostgreSQL and the REST API', async () => {
@@ -241,17 +236,6 @@ test('a member is not let go when strict synchronous replication could commit no
   const [member] = spec.members
   await expect(removeMember(spec, lab.access, member, signal)).rejects.toMatchObject({ code: 'TooFewMembers' })
 })
-
-test(
-  'passwords that are changed while nothing runs are taken up by the next start',
-  async () => {
-    await Promise.all(lab.machines.map((machine) => machine.end('patroni', 'SIGTERM')))
-    lab.change({ superuserPassword: new Secret('changed in sleep'), replicatorPassword: new Secret('too') })
-    await lab.start()
-    expect(await lab.psql((await lab.primary()).address, 'select 1')).toBe('1')
-  },
-  READY_MS,
-)
 
 async function serialAt(endpoint: string, ...options: readonly string[]): Promise<string | undefined> {
   const command = ['s_client', '-connect', endpoint, ...options]

@@ -1,7 +1,7 @@
 // The whole lab, as a user brings it up and uses it: every promise about who gets in, what is told and what is kept
 // secret, with etcdctl, psql, patronictl and dig; then changes of the stack file, each of which does the least.
 
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { request, type RequestOptions } from 'node:https'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -338,7 +338,7 @@ postgres:
 })
 
 describe('the end', () => {
-  test('"down" stops everything and keeps everything', async () => {
+  test('"down" stops everything and keeps everything; passwords may change meanwhile', async () => {
     await lab.sql('create table kept as select 42 as answer')
     await lab.done('down', '--yes')
     expect(lab.processes()).toEqual([])
@@ -346,8 +346,10 @@ describe('the end', () => {
     const { code, stdout } = await lab.run('status', '--json')
     expect(code).toBe(1)
     expect((JSON.parse(stdout) as StackStatus).machines.every(({ state }) => state === 'stopped')).toBe(true)
+    lab.write('superuser', 'changed while nothing ran', 0o600)
+    rmSync(lab.path('secrets/postgres-replicator-password'))
     await lab.up()
-    expect(await lab.sql('select answer from kept')).toBe('42')
+    expect(await lab.sql('select answer from kept', { PGPASSWORD: 'changed while nothing ran' })).toBe('42')
     expect(await lab.dig(`${N}.20.1`, 'www.stored.test')).toEqual(['192.0.2.99'])
   }, 60_000)
 

@@ -28,7 +28,9 @@ export interface Membership {
 }
 
 export async function readMembership(spec: EtcdSpec, client: EtcdClient, signal: AbortSignal): Promise<Membership> {
-  const members = await listMembers(client, signal)
+  // Data is removed by what is told here: nothing is, without a leader.
+  await readThroughLeader(client, signal)
+  const members = await client.memberList(signal)
   const find = ({ address }: MemberPlace) => members.find(isAt(address))
   const isUnknown = (member: Member) => !spec.members.some(({ address }) => isAt(address)(member))
   return {
@@ -136,10 +138,15 @@ async function readHealth(
   }
 }
 
-/** A member tells what it knows; a read that goes through the leader before brings it up to date. Without a leader nothing is told. */
+/** A member tells what it knows; a read that goes through the leader before brings it up to date, if there is one. */
 async function listMembers(client: EtcdClient, signal: AbortSignal): Promise<readonly Member[]> {
-  await client.range({ key: Uint8Array.of(0) }, signal)
+  const soon = AbortSignal.any([signal, AbortSignal.timeout(HEALTH_TIMEOUT_MS)])
+  await readThroughLeader(client, soon).catch(() => {})
   return client.memberList(signal)
+}
+
+async function readThroughLeader(client: EtcdClient, signal: AbortSignal): Promise<void> {
+  await client.range({ key: Uint8Array.of(0) }, signal)
 }
 
 export function quorumOf(members: number): number {

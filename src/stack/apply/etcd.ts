@@ -37,7 +37,7 @@ export async function changeEtcd(work: Work, spec: EtcdSpec): Promise<void> {
     voters.filter((machine) => !filled.includes(machine)),
   )
   const staying = voters.filter(isIn(filled)).map(({ name }) => name)
-  const { joining, leaving } = await readMembership(spec, work.clients.etcd(), work.signal)
+  const { joining, leaving } = await untilAnswering(work, () => readMembership(spec, work.clients.etcd(), work.signal))
   if (joining.length + gone.length > 0) await untilReady(work, 'etcd', { machines: staying })
   for (const member of joining) await join(work, spec, member)
   for (const member of leaving) {
@@ -61,7 +61,7 @@ async function readVoters(work: Work, spec: EtcdSpec, { all, gone }: Sorted): Pr
     return all.filter(({ name }) => !joining.some((member) => member.name === name))
   } catch (error) {
     if (gone.length === 0 || !(error instanceof HoldfastError)) throw error
-    throw new HoldfastError(error.code, error.message, {
+    throw new HoldfastError('EtcdQuorum', error.message, {
       hint: `the members that the stack file has no longer (${gone.map(({ name }) => name).join(', ')}) may be needed for quorum: put them back, run "up", then take them out`,
       cause: error,
     })
@@ -87,7 +87,7 @@ async function dropLost(work: Work, lost: readonly Machine[]): Promise<void> {
 async function join(work: Work, spec: EtcdSpec, member: EtcdMember): Promise<void> {
   const { target, clients, signal, progress, existing } = work
   progress({ machine: member.name, state: 'working', message: 'joining as a learner' })
-  const { running } = await readMembership(spec, clients.etcd(), signal)
+  const { running } = await untilAnswering(work, () => readMembership(spec, clients.etcd(), signal))
   const hasStarted = running.some(({ address }) => address === member.address)
   // What an interrupted attempt left, or a member that somebody removed, has data that etcd would not start with.
   if (!hasStarted && existing.has(member.name)) await target.remove(member.name, { keepData: false })
