@@ -3,10 +3,8 @@
 
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { checkSameLogin } from '../clusters/etcd/check-login.ts'
-import { type MemberPlace, PATHS as ETCD_PATHS } from '../clusters/etcd/settings.ts'
+import type { MemberPlace } from '../clusters/etcd/settings.ts'
 import { patroniAccess } from '../clusters/postgres/access.ts'
-import { checkSameIdentity, readIdentity } from '../clusters/postgres/check-identity.ts'
 import type { Site } from '../clusters/site.ts'
 import { replaceFile } from '../lib/atomic-file.ts'
 import { HoldfastError } from '../lib/errors.ts'
@@ -34,6 +32,7 @@ import type { Progress } from './progress.ts'
 import { readStatus } from './read-status.ts'
 import { examples } from './examples.ts'
 import { readRecord, type StackRecord, writeRecord } from './record.ts'
+import { refuseImpossible } from './refuse-impossible.ts'
 import { renderMachines } from './render-machines.ts'
 import { machineSpecs, type Stack } from './stack.ts'
 import type { StackStatus } from './status.ts'
@@ -251,7 +250,7 @@ export class Operator extends StackHandle {
 
   async #compare(machines: readonly Machine[], existing: ReadonlyMap<string, ExistingMachine>): Promise<Plan> {
     const states = await this.target.observe()
-    this.#refuseImpossible(machines, existing)
+    refuseImpossible(this.stack, machines, existing)
     const gone = [...existing.values()].filter(({ name }) => !machines.some((machine) => machine.name === name))
     const options = { withOwners: this.#isRoot, shown: new WeakMap() }
     return {
@@ -264,35 +263,6 @@ export class Operator extends StackHandle {
         ...gone.map(removedMachine),
       ],
     }
-  }
-
-  /** What no sequence of steps leads to from what there is. */
-  #refuseImpossible(machines: readonly Machine[], existing: ReadonlyMap<string, ExistingMachine>): void {
-    for (const { name, address } of machines) {
-      const other = [...existing.values()].find((each) => each.address === address && each.name !== name)
-      if (other !== undefined)
-        throw new HoldfastError(
-          'MachineMoved',
-          `Cannot give "${name}" the address ${address}: "${other.name}" has it; another one is wanted`,
-        )
-      const now = existing.get(name)?.address ?? address
-      if (now !== address)
-        throw new HoldfastError(
-          'MachineMoved',
-          `Cannot give "${name}" the address ${address}: it has ${now}; addresses stay`,
-          {
-            hint: 'under another name it is a new machine, which joins before the old one leaves',
-          },
-        )
-    }
-    for (const { name, files } of machines.filter(({ kind }) => kind === 'postgres')) {
-      const now = readIdentity(existing.get(name)?.files ?? new Map())
-      const wanted = readIdentity(new Map(files.map(({ path, content }) => [path, { text: reveal(content) }])))
-      if (now !== undefined && wanted !== undefined) checkSameIdentity(name, now, wanted)
-    }
-    const members = [...existing.values()].filter(({ kind }) => kind === 'etcd')
-    const settings = members.map(({ files }) => files.get(ETCD_PATHS.settings)?.text).find((text) => text !== undefined)
-    if (this.stack.etcd !== undefined && settings !== undefined) checkSameLogin(this.stack.etcd, settings)
   }
 
   #render(existing: ReadonlyMap<string, ExistingMachine>, members?: readonly MemberPlace[]): Machine[] {

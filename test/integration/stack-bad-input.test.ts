@@ -189,9 +189,13 @@ describe('a first run that is cut short', () => {
   })
   afterEach(() => lab.close(), 60_000)
 
-  test.each([/etcd-1: starting/u, /dns-1: starting/u, randomInt(100, 2500)])(
-    'by kill -9 at %s is gone on with by the next one',
-    async (moment) => {
+  test.each([
+    ['while etcd starts', /etcd-1: starting/u],
+    ['while name servers start', /dns-1: starting/u],
+    ['at any moment', randomInt(100, 2500)],
+  ])(
+    'by kill -9 %s is gone on with by the next one',
+    async (_, moment) => {
       const up = lab.spawn('up', '--yes', '--detach')
       await (typeof moment === 'number' ? sleep(moment) : up.logged(moment))
       await up.end()
@@ -201,7 +205,11 @@ describe('a first run that is cut short', () => {
     60_000,
   )
 
-  test.each([/^Plan for/mu, /etcd-1: starting/u, /dns-1: starting/u])('by Ctrl-C at %s says so', async (moment) => {
+  test.each([
+    ['after the plan', /^Plan for/mu],
+    ['while etcd starts', /etcd-1: starting/u],
+    ['while name servers start', /dns-1: starting/u],
+  ])('by Ctrl-C %s says so', async (_, moment) => {
     const up = lab.spawn('up', '--yes', '--detach')
     await up.logged(moment)
     up.kill('SIGINT')

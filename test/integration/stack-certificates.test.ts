@@ -88,10 +88,10 @@ dns: { servers: 2, zones: ./zones, port: ${DNS_PORT} }`)
 
   test('nobody gets in without a certificate, with a password, or with a certificate of another authority', async () => {
     for (const files of [undefined, { cert: strange.cert('root'), key: strange.key('root') }]) {
-      const { code, stdout } = await etcdctl(files, 'get', '/other')
+      const { code, stdout } = await etcdctl(files, '--command-timeout=2s', 'get', '/other')
       expect({ isDone: code === 0, stdout }).toEqual({ isDone: false, stdout: '' })
     }
-    const { code } = await etcdctl(undefined, '--user', 'root:root', 'get', '/other')
+    const { code } = await etcdctl(undefined, '--command-timeout=2s', '--user', 'root:root', 'get', '/other')
     expect(code).not.toBe(0)
     // The certificates of members have no common name, so that they are nobody.
     const member = {

@@ -21,12 +21,22 @@ export async function formEtcd(work: Work): Promise<void> {
   for (const machine of gone) await removeMachine(work, machine)
 }
 
+/** Steps that were done are to be done again: users and roles went with the data. */
+async function formAnew(work: Work, machines: readonly Machine[]): Promise<void> {
+  const { target, progress } = work
+  progress({ machine: undefined, state: 'warning', message: 'the data of etcd is gone; it starts with nothing in it' })
+  await Promise.all(machines.map((machine) => applyMachine(work, machine)))
+  for (const { name, services } of machines)
+    for (const step of services.filter(({ once }) => once)) await target.restart(name, step.name)
+  await untilReady(work, 'etcd')
+}
+
 export async function changeEtcd(work: Work, spec: EtcdSpec): Promise<void> {
   const sorted = sortMachines(work, 'etcd')
   const { all, created, stopped, changed, gone } = sorted
   const filled = await withData(work, all)
   // Nothing is left of the cluster but that there was one.
-  if (filled.length + gone.length === 0) return formEtcd(work)
+  if (filled.length + gone.length === 0) return formAnew(work, all)
   // They may need each other to have quorum.
   await Promise.all([...stopped, ...created].filter(isIn(filled)).map((machine) => applyMachine(work, machine)))
   for (const machine of changed) await repeatSteps(work, machine)

@@ -106,11 +106,13 @@ export const killKeeper: StackEvent = async ({ lab }) => {
 }
 
 /** One after the other; both at once would leave nobody, which is what a power cut does. */
-export const killKeeperThenSupervisor: StackEvent = async (scene) => {
-  const { lab } = scene
+export const killKeeperThenSupervisor: StackEvent = async ({ lab }) => {
   const [keeper, supervisor] = lab.supervisors()
   lab.signal([keeper], 'SIGKILL')
-  await until('a new keeper', () => lab.supervisors().length === 2 && lab.supervisors()[0] !== keeper)
+  await until('a new keeper', () => {
+    const [found, ...others] = lab.supervisors()
+    return others.length === 1 && found !== keeper
+  })
   lab.signal([supervisor], 'SIGKILL')
 }
 

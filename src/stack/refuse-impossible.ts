@@ -1,0 +1,41 @@
+// What no sequence of steps leads to from the machines there are: told as an error, before anything is touched.
+
+import { checkSameLogin } from '../clusters/etcd/check-login.ts'
+import { PATHS as ETCD_PATHS } from '../clusters/etcd/settings.ts'
+import { checkSameIdentity, readIdentity } from '../clusters/postgres/check-identity.ts'
+import { HoldfastError } from '../lib/errors.ts'
+import { reveal } from '../machine/content.ts'
+import type { Machine } from '../machine/machine.ts'
+import type { ExistingMachine } from '../targets/target.ts'
+import type { Stack } from './stack.ts'
+
+type Existing = ReadonlyMap<string, ExistingMachine>
+
+export function refuseImpossible({ etcd }: Stack, machines: readonly Machine[], existing: Existing): void {
+  const holders = new Map([...existing.values()].map(({ name, address }) => [address, name]))
+  for (const machine of machines) {
+    refuseMove(machine, existing.get(machine.name), holders.get(machine.address))
+    if (machine.kind === 'postgres') refuseOtherIdentity(machine, existing.get(machine.name))
+  }
+  const members = [...existing.values()].filter(({ kind }) => kind === 'etcd')
+  const settings = members.map(({ files }) => files.get(ETCD_PATHS.settings)?.text).find((text) => text !== undefined)
+  if (etcd !== undefined && settings !== undefined) checkSameLogin(etcd, settings)
+}
+
+/** Clusters know their members by address, and another machine may still listen on it. */
+function refuseMove({ name, address }: Machine, now: ExistingMachine | undefined, holder: string | undefined): void {
+  const what = `Cannot give "${name}" the address ${address}:`
+  if (holder !== undefined && holder !== name)
+    throw new HoldfastError('MachineMoved', `${what} "${holder}" has it; another one is wanted`)
+  if (now === undefined || now.address === address) return
+  throw new HoldfastError('MachineMoved', `${what} it has ${now.address}; addresses stay`, {
+    hint: 'under another name it is a new machine, which joins before the old one leaves',
+  })
+}
+
+function refuseOtherIdentity({ name, files }: Machine, existing: ExistingMachine | undefined): void {
+  const now = existing && readIdentity(existing.files)
+  if (now === undefined) return
+  const wanted = readIdentity(new Map(files.map(({ path, content }) => [path, { text: reveal(content) }])))
+  if (wanted !== undefined) checkSameIdentity(name, now, wanted)
+}
