@@ -30,7 +30,9 @@ export class StackHandle {
 
   async down(how: DownHow, progress: Progress): Promise<void> {
     await withLock(this.directory.path, async () => {
-      const machines = [...(await this.target.read()).values()]
+      const known = await this.target.read()
+      const machines = [...known.values()]
+      await this.#stopForgotten(known)
       for (const kind of STOP_ORDER) {
         const stops = machines.filter((each) => each.kind === kind).map((each) => () => this.#stop(each, how, progress))
         if (kind === 'etcd') for (const stop of stops) await stop()
@@ -39,6 +41,12 @@ export class StackHandle {
       await this.target.shutdown()
       if (how === 'purge') await this.#removeDirectory()
     })
+  }
+
+  /** What they are made of was lost, but not that they run. */
+  async #stopForgotten(known: ReadonlyMap<string, ExistingMachine>): Promise<void> {
+    const forgotten = [...(await this.target.observe()).keys()].filter((name) => !known.has(name))
+    await Promise.all(forgotten.map((name) => this.target.stop(name)))
   }
 
   async #stop({ name }: ExistingMachine, how: DownHow, progress: Progress): Promise<void> {

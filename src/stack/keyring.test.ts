@@ -361,3 +361,18 @@ describe("the user's own authority", () => {
     })
   })
 })
+
+test('what is in use is what was issued, until the stack file is applied', async () => {
+  const keyring = await open()
+  keyring.secret('root-password', new Secret('first'))
+  keyring.certificate(SERVER)
+  await keyring.issue()
+  const issued = keyring.certificate(SERVER)
+
+  const edited = await open()
+  expect(edited.secret('root-password', new Secret('second')).reveal()).toBe('second')
+  const inUse = edited.inUse()
+  expect(inUse.secret('root-password', new Secret('second')).reveal()).toBe('first')
+  expect(inUse.secret('other', new Secret('given')).reveal()).toBe('given')
+  expect(reveal(inUse.certificate({ ...SERVER, domains: ['other.test'] }).certificate)).toBe(reveal(issued.certificate))
+})

@@ -79,6 +79,25 @@ export class StackKeyring implements Keyring {
     }
   }
 
+  /** What is in use, whatever the stack file wants by now: to look at a stack before it is changed. */
+  inUse(): Keyring {
+    return {
+      authority: this.authority,
+      secret: (id, given) => {
+        const kept = this.#files.get(fileName(id))
+        return kept === undefined ? this.secret(id, given) : new Secret(kept.replace(/\n$/u, ''))
+      },
+      certificate: (request) => {
+        const name = fileName(request.id)
+        const [certificate] = parseCertificates(this.#files.get(`${name}.pem`) ?? '') ?? []
+        const key = this.#files.get(`${name}.key`)
+        const [authority] = this.#authorities.standing.accepted
+        if (certificate === undefined || key === undefined || authority === undefined) return this.certificate(request)
+        return { certificate: plain(withChain(certificate, authority)), key: [new Secret(key)] }
+      },
+    }
+  }
+
   /** Of what was asked for, that which `issue` will make. */
   get pending(): readonly PendingCredential[] {
     const { change } = this.#authorities

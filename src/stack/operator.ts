@@ -5,7 +5,7 @@ import { chmod, mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { MemberPlace } from '../clusters/etcd/settings.ts'
 import { patroniAccess } from '../clusters/postgres/access.ts'
-import type { Site } from '../clusters/site.ts'
+import type { Keyring, Site } from '../clusters/site.ts'
 import { replaceFile } from '../lib/atomic-file.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { reveal } from '../machine/content.ts'
@@ -144,7 +144,7 @@ export class Operator extends StackHandle {
     const { stack, target, directory } = this
     const existing = await target.read()
     const machines = this.#render(existing)
-    const clients = this.#clients(existing)
+    const clients = this.#clients(existing, this.#keyring.inUse())
     try {
       return {
         stack: stack.name,
@@ -276,10 +276,10 @@ export class Operator extends StackHandle {
     return renderMachines(this.stack, site, { etcd: members ?? formed, dnsFiles })
   }
 
-  #clients(existing: ReadonlyMap<string, ExistingMachine>): Clients {
+  #clients(existing: ReadonlyMap<string, ExistingMachine>, keyring: Keyring = this.#keyring): Clients {
     const staying = new Set(machineSpecs(this.stack).map(({ name }) => name))
     const leaving = [...existing.values()].filter(({ name }) => !staying.has(name))
-    return new Clients(this.stack, this.#site(), this.directory.client, leaving)
+    return new Clients(this.stack, { ...this.#site(), keyring }, this.directory.client, leaving)
   }
 
   #site(): Site {
