@@ -24,7 +24,7 @@ export const downCommand = command({
     if (keepData && purge)
       throw new HoldfastError('Usage', 'Cannot run "holdfast down" with --keep-data and --purge: one of them is wanted')
     const handle = await openHandle(args, io)
-    const machines = [...(await handle.target.read()).keys()]
+    const machines = [...(await handle.target.machines()).keys()]
     const how = purge ? 'purge' : keepData ? 'keep-data' : 'stop'
     if (!yes && !(await confirm(io, downQuestion(handle.name, machines.length, how)))) return EXIT.failed
     using view = new ProgressView(io, io.stderr, { machines })

@@ -25,7 +25,7 @@ export const logsCommand = command({
   },
   async run({ positionals, options }, io) {
     const { target } = await openHandle({ positionals: options.file === undefined ? [] : [options.file], options }, io)
-    const known = [...(await target.read()).keys()]
+    const known = [...(await target.machines()).keys()]
     const unknown = positionals.find((machine) => !known.includes(machine))
     if (unknown !== undefined) throw noMachine(unknown, known)
     const machines = positionals.length > 0 ? positionals : known

@@ -129,6 +129,14 @@ test('a service that does not run is started, one that is started in another way
   expect(compareMachine(other, before, running, { withOwners: true }).effect).toBe('restart')
 })
 
+test('a service that is only stopped in another way goes on running', () => {
+  const other = machine([], [{ ...service, stopTimeoutMs: 2000 }])
+  expect(compareMachine(other, existing(machine([])), running, { withOwners: true })).toMatchObject({
+    action: 'update',
+    effect: 'none',
+  })
+})
+
 test('a step that is started in another way, or late, disturbs no service', () => {
   const before = existing(machine([], [service, step]))
   const other = machine([], [service, { ...step, command: ['/bin/true'] }])

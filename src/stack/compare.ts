@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { diffLines } from '../lib/diff.ts'
 import { type Content, hasSecrets, reveal, show } from '../machine/content.ts'
 import type { Machine, MachineFile, OnChange, Service } from '../machine/machine.ts'
+import { isStartedAlike } from '../machine/started-alike.ts'
 import type { ExistingFile, ExistingMachine, MachineState } from '../targets/target.ts'
 import { NOT_RUNNING, STARTED_OTHERWISE } from './apply/work.ts'
 import { describePem, isPem } from './describe-pem.ts'
@@ -117,6 +118,8 @@ function services(machine: Machine, existing: ExistingMachine, state: MachineSta
     const again = (effect: Effect) => (service.once === true ? 'none' : effect)
     if (!isDeepStrictEqual(definition(old), definition(service))) {
       const diff = definitionDiff(old, service)
+      if (isStartedAlike(old, service))
+        return [detail('service', service.name, 'change', 'stopped in another way', 'none', diff)]
       return [detail('service', service.name, 'change', STARTED_OTHERWISE, again('restart'), diff)]
     }
     const late = existing.pending.get(service.name)

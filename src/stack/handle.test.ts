@@ -1,24 +1,56 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { isRoot, LocalStack, machine, service } from '../../test/support/local-stack.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { file, isRoot, LocalStack, machine, service } from '../../test/support/local-stack.ts'
+import { rootOf } from '../targets/local/layout.ts'
 import { stateFile } from '../targets/local/state-file.ts'
-import { StackHandle } from './handle.ts'
+import { type DownHow, StackHandle } from './handle.ts'
 
-test('a machine that runs is stopped, also when what it is made of was lost', async () => {
-  const stack = new LocalStack()
-  const state = mkdtempSync(join(tmpdir(), 'holdfast-handle-'))
-  try {
-    mkdirSync(join(state, 'stacks'))
-    symlinkSync(stack.directory, join(state, 'stacks/lab'))
-    for (const name of ['known', 'forgotten']) await stack.up(machine(name, [service('a', 'exec sleep 1000')]))
-    expect(stack.processes('forgotten')).toHaveLength(1)
-    rmSync(stateFile(stack.layout.manifests, 'forgotten'))
-    await new StackHandle(state, 'lab', isRoot).down('stop', () => undefined)
-    expect([...stack.processes('known'), ...stack.processes('forgotten')]).toEqual([])
-  } finally {
-    await stack.close()
-    rmSync(state, { recursive: true })
-  }
+let stack: LocalStack
+let state: string
+beforeEach(async () => {
+  stack = new LocalStack()
+  state = mkdtempSync(join(tmpdir(), 'holdfast-handle-'))
+  mkdirSync(join(state, 'stacks'))
+  symlinkSync(stack.directory, join(state, 'stacks/lab'))
+  const files = [file('/etc/app.conf', 'x')]
+  for (const name of ['one', 'two']) await stack.up(machine(name, [service('a', 'exec sleep 1000')], { files }))
+})
+afterEach(async () => {
+  await stack.close()
+  rmSync(state, { recursive: true })
+})
+
+const down = (how: DownHow) => new StackHandle(state, 'lab', isRoot).down(how, () => undefined)
+const running = () => [...stack.processes('one'), ...stack.processes('two')]
+
+describe('a stack is stopped, also when', () => {
+  test('what a machine is made of was lost', async () => {
+    rmSync(stateFile(stack.layout.manifests, 'one'))
+    await down('stop')
+    expect(running()).toEqual([])
+  })
+
+  test('that is damaged', async () => {
+    writeFileSync(stateFile(stack.layout.manifests, 'one'), '{')
+    await down('stop')
+    expect(running()).toEqual([])
+  })
+
+  test('somebody has planted something in a machine', async () => {
+    const path = join(rootOf(stack.layout, 'one'), 'etc/app.conf')
+    rmSync(path)
+    symlinkSync('/etc/passwd', path)
+    await down('stop')
+    expect(running()).toEqual([])
+  })
+})
+
+test('a machine of which it is not known what its data is keeps everything', async () => {
+  rmSync(stateFile(stack.layout.manifests, 'one'))
+  await down('keep-data')
+  expect(running()).toEqual([])
+  expect(existsSync(join(rootOf(stack.layout, 'one'), 'etc/app.conf'))).toBe(true)
+  expect(existsSync(rootOf(stack.layout, 'two'))).toBe(false)
 })

@@ -4,7 +4,6 @@ import { rm, rmdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { MachineKind } from '../machine/machine.ts'
 import { LocalTarget } from '../targets/local/local-target.ts'
-import type { ExistingMachine } from '../targets/target.ts'
 import { type StackDirectory, stackDirectory } from './directory.ts'
 import { withLock } from './lock.ts'
 import type { Progress } from './progress.ts'
@@ -28,14 +27,22 @@ export class StackHandle {
     this.target = new LocalTarget({ directory: this.directory.path, isRoot })
   }
 
+  /** Needs nothing of what machines can spoil: neither their files nor ours about them. */
   async down(how: DownHow, progress: Progress): Promise<void> {
     await withLock(this.directory.path, async () => {
-      const known = await this.target.read()
-      const machines = [...known.values()]
-      await this.#stopForgotten(known)
-      for (const kind of STOP_ORDER) {
-        const stops = machines.filter((each) => each.kind === kind).map((each) => () => this.#stop(each, how, progress))
-        if (kind === 'etcd') for (const stop of stops) await stop()
+      const machines = [...(await this.target.machines())]
+      // Of one whose kind was lost, what is to be removed and what is its data was lost, too.
+      const lost = machines.filter(([, kind]) => kind === undefined)
+      await Promise.all(lost.map(([name]) => this.#stop(name, 'stop', progress)))
+      for (const each of STOP_ORDER) {
+        const stops = machines
+          .filter(([, kind]) => kind === each)
+          .map(
+            ([name]) =>
+              () =>
+                this.#stop(name, how, progress),
+          )
+        if (each === 'etcd') for (const stop of stops) await stop()
         else await Promise.all(stops.map((stop) => stop()))
       }
       await this.target.shutdown()
@@ -43,13 +50,7 @@ export class StackHandle {
     })
   }
 
-  /** What they are made of was lost, but not that they run. */
-  async #stopForgotten(known: ReadonlyMap<string, ExistingMachine>): Promise<void> {
-    const forgotten = [...(await this.target.observe()).keys()].filter((name) => !known.has(name))
-    await Promise.all(forgotten.map((name) => this.target.stop(name)))
-  }
-
-  async #stop({ name }: ExistingMachine, how: DownHow, progress: Progress): Promise<void> {
+  async #stop(name: string, how: DownHow, progress: Progress): Promise<void> {
     progress({ machine: name, state: 'working', message: how === 'stop' ? 'stopping' : 'removing' })
     if (how === 'stop') await this.target.stop(name)
     else await this.target.remove(name, { keepData: how === 'keep-data' })

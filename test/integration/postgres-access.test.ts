@@ -43,7 +43,7 @@ describe('a new cluster', () => {
     const { members, isReady, problem } = await lab.status()
     expect({ isReady, problem }).toEqual({ isReady: true, problem: undefined })
     expect(members.map(({ role }) => String(role)).toSorted()).toEqual(['primary', 'replica', 'sync standby'])
-    expect(members.every(({ version }) => version?.startsWith('15.'))).toBe(true)
+    expect(members.every(({ version }) => version?.startsWith(`${lab.site.postgresVersion}.`))).toBe(true)
     expect(members.filter(({ lagBytes }) => lagBytes === undefined).map(({ role }) => role)).toEqual(['primary'])
   })
 
@@ -147,9 +147,10 @@ describe('settings', () => {
       const old = lab.login(address)
       const writer = await PsqlSession.open({ env: old, table: 'written' })
       const acknowledged: number[] = []
-      let isEnding = false
+      const ending = new AbortController()
       const writing = (async () => {
-        for (let number = 0; !isEnding && (await writer?.insert(number)); number++) acknowledged.push(number)
+        for (let number = 0; !ending.signal.aborted && (await writer?.insert(number)); number++)
+          acknowledged.push(number)
       })()
       const changed = lab.change({
         params: { work_mem: '8MB', max_connections: '120' },
@@ -174,7 +175,7 @@ describe('settings', () => {
       await lab.psql(address, "select pg_terminate_backend(pid) from pg_stat_activity where usename <> 'postgres'")
       await lab.ready()
       await until('writes go on', () => acknowledged.length > before + 20)
-      isEnding = true
+      ending.abort()
       await writing
       writer?.end()
       expect((await lab.primary()).address).toBe(address)

@@ -184,7 +184,9 @@ export class StackLab {
       [...all].flatMap(([service, { pid }]) => (pid === undefined ? [] : [[`${machine}/${service}`, pid] as const])),
     )
     const servers = [...states.keys()].flatMap((machine) => {
-      const file = this.path('machines', machine, 'var/lib/postgresql/15/main/postmaster.pid')
+      const home = this.path('machines', machine, 'var/lib/postgresql')
+      // One version of it.
+      const file = join(home, existsSync(home) ? readdirSync(home)[0] : '', 'main/postmaster.pid')
       if (!existsSync(file)) return []
       return [[`${machine}/postgres`, Number(readFileSync(file, 'utf8').split('\n')[0])] as const]
     })

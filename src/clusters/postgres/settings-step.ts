@@ -112,10 +112,11 @@ def main(patroni_file, settings_file, roles_file):
     api, postgresql, bootstrap = Api(patroni), patroni['postgresql'], Bootstrap(patroni, settings)
     if not retry(LEADER_SECONDS, lambda: set_roles(api, postgresql, roles) or bootstrap.look()):
         sys.exit('Cannot apply the settings of the cluster: it has no leader')
-    retry(COMPLETE_SECONDS, lambda: is_complete(api.members(), settings))
+    wanting = lambda: difference(api.call('GET', '/config'), settings)
+    retry(COMPLETE_SECONDS, lambda: is_complete(api.members(), settings) or not wanting())
     # A failover meanwhile may have undone it.
     retry(TAKE_UP_SECONDS, lambda: set_roles(api, postgresql, roles) and is_taken(api, postgresql, roles))
-    patch = difference(api.call('GET', '/config'), settings)
+    patch = wanting()
     if not patch:
         return print('Settings of the cluster are as wanted')
     config = api.call('PATCH', '/config', patch)

@@ -7,11 +7,11 @@ import { prefixEnd } from '../../etcd/client.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { ExistingMachine } from '../../targets/target.ts'
 import { repeatSteps, untilReady } from './wait.ts'
-import { applyMachine, needsRestart, removeMachine, sortMachines, type Work } from './work.ts'
+import { applyMachine, needsRestart, reloadMachine, removeMachine, sortMachines, type Work } from './work.ts'
 
 export async function applyPostgres(work: Work): Promise<void> {
   const { all, created, stopped, changed, gone } = sortMachines(work, 'postgres')
-  const { stack, clients, progress, signal } = work
+  const { stack, target, clients, progress, signal } = work
   if (stack.postgres === undefined) {
     for (const machine of gone) await removeMachine(work, machine)
     await forgetClusters(work, gone)
@@ -19,7 +19,11 @@ export async function applyPostgres(work: Work): Promise<void> {
   }
   const patroni = clients.patroni()
   const isRunning = created.length + stopped.length < all.length
+  // Should this be cut short, whoever is started again has the same passwords as the others.
+  for (const machine of changed) await target.write(machine)
   for (const machine of changed) await repeatSteps(work, machine)
+  // Whoever follows another primary on the way needs what is new, and before it is restarted.
+  for (const machine of changed.filter((each) => needsRestart(work, each))) await reloadMachine(work, machine)
   for (const machine of changed.filter((each) => !needsRestart(work, each))) await applyMachine(work, machine)
   await Promise.all([...created, ...stopped].map((machine) => applyMachine(work, machine)))
   if (isRunning) for (const machine of await replicasFirst()) await restart(machine)

@@ -81,6 +81,16 @@ export async function applyMachine({ target, plans, existing, progress }: Work, 
   for (const service of reloads) await target.reload(name, service)
 }
 
+/** Files in place, and read again by services that can do so while they run. What has to be restarted for them goes on as it is. */
+export async function reloadMachine({ target, plans, existing }: Work, machine: Machine): Promise<void> {
+  const { name, services } = machine
+  const [plan, before] = [plans.get(name), existing.get(name)]
+  if (plan === undefined || before === undefined) return
+  await target.write(machine)
+  const asked = new Set(askedBy(machine, plan, before, 'reload'))
+  for (const service of services) if (asked.has(service.name)) await target.reload(name, service.name)
+}
+
 /** The names of steps that have to be done again, as their files have changed. */
 export function stepsToRepeat({ plans, existing }: Work, { name, files, services }: Machine): string[] {
   // A step that is new to the machine is done when that is started.
@@ -95,20 +105,31 @@ export function stepsToRepeat({ plans, existing }: Work, { name, files, services
 }
 
 /** Services that go on running, but have to read their files again. */
-function laterReaders(machine: Machine, { details }: MachinePlan, { pending }: ExistingMachine) {
-  const changed = new Set(details.filter(({ change }) => change !== 'remove').map((detail) => detail.name))
-  const changes = machine.files.filter(({ path }) => changed.has(path)).map(({ onChange }) => onChange)
-  const asked = (how: 'reload' | 'restart') => [
-    ...changes.flatMap((change) => (change !== 'nothing' && how in change ? Object.values(change) : [])),
-    ...[...pending].filter(([, late]) => late === how).map(([service]) => service),
-  ]
+function laterReaders(machine: Machine, plan: MachinePlan, before: ExistingMachine) {
+  const { details } = plan
   const handled = new Set([
     ...machine.services.filter(({ once }) => once).map(({ name }) => name),
     ...details.filter(({ what, effect }) => what === 'service' && effect === 'start').map(({ name }) => name),
     ...details.filter(({ what, why }) => what === 'service' && why === STARTED_OTHERWISE).map(({ name }) => name),
   ])
-  const restarts = new Set(asked('restart')).difference(handled)
-  return { restarts, reloads: new Set(asked('reload')).difference(handled).difference(restarts) }
+  const asked = (how: 'reload' | 'restart') => new Set(askedBy(machine, plan, before, how)).difference(handled)
+  const restarts = asked('restart')
+  return { restarts, reloads: asked('reload').difference(restarts) }
+}
+
+/** Services that files which have changed, now or in a run that was cut short, are read by in that way. */
+function askedBy(
+  machine: Machine,
+  { details }: MachinePlan,
+  { pending }: ExistingMachine,
+  how: 'reload' | 'restart',
+): string[] {
+  const changed = new Set(details.filter(({ change }) => change !== 'remove').map((detail) => detail.name))
+  const changes = machine.files.filter(({ path }) => changed.has(path)).map(({ onChange }) => onChange)
+  return [
+    ...changes.flatMap((change) => (change !== 'nothing' && how in change ? Object.values(change) : [])),
+    ...[...pending].filter(([, late]) => late === how).map(([service]) => service),
+  ]
 }
 
 export async function removeMachine({ target, progress }: Work, { name }: ExistingMachine): Promise<void> {

@@ -3,7 +3,7 @@
 
 import { readdirSync, realpathSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Machine } from '../../machine/machine.ts'
+import type { Machine, MachineKind } from '../../machine/machine.ts'
 import type { ExistingMachine, MachineState, Target } from '../target.ts'
 import { Accounts } from './accounts.ts'
 import { HeldDirectories } from './files/held-directories.ts'
@@ -20,7 +20,7 @@ import { awaitSupervisor, endSupervisor, type Expectation, renewSupervisor } fro
 import { type DesiredMachine, type DesiredService, isAsWanted } from './supervisor/desired.ts'
 import { findKeeper, findSupervisor } from './supervisor/keeper.ts'
 import type { ObservedMachine, ObservedService } from './supervisor/observed.ts'
-import { findDesired, findObserved, wantAgain, wantRunning, wantStopped } from './wanted.ts'
+import { findDesired, findManifest, findObserved, wantAgain, wantRunning, wantStopped } from './wanted.ts'
 
 export interface LocalTargetOptions {
   /** Of the stack. */
@@ -51,6 +51,15 @@ export class LocalTarget implements Target {
       const accounts = this.#isRoot ? new Accounts() : undefined
       const manifests = machinesIn(layout.manifests).flatMap((machine) => loadManifest(layout, machine) ?? [])
       return new Map(manifests.map((manifest) => [manifest.machine, existing(layout, manifest, accounts)]))
+    })
+  }
+
+  /** Every machine of which anything is known, whatever state its files are in; its kind, where that is known. */
+  machines(): Promise<ReadonlyMap<string, MachineKind | undefined>> {
+    return soon(() => {
+      const layout = this.#layout
+      const names = [...machinesIn(layout.manifests), ...machinesIn(layout.desired)]
+      return new Map(names.map((name) => [name, findManifest(layout, name)?.kind]))
     })
   }
 

@@ -2,7 +2,7 @@
 // observed, so that a desired state that was lost and made again restarts nothing.
 
 import { HoldfastError } from '../../lib/errors.ts'
-import { loadManifest, type MadeService } from './files/manifest.ts'
+import { loadManifest, type MadeService, type Manifest } from './files/manifest.ts'
 import type { Layout } from './layout.ts'
 import { loadState, stateFile } from './state-file.ts'
 import { type DesiredMachine, type DesiredService, isDesiredMachine, saveDesired } from './supervisor/desired.ts'
@@ -11,6 +11,11 @@ import { loadObserved, type ObservedMachine } from './supervisor/observed.ts'
 /** Undefined when nothing was ever wanted of it, or when that can no longer be read. */
 export function findDesired({ desired }: Layout, machine: string): DesiredMachine | undefined {
   return unlessDamaged(() => loadState(stateFile(desired, machine), isDesiredMachine))
+}
+
+/** Undefined when it was never made, or when that can no longer be read. */
+export function findManifest(layout: Layout, machine: string): Manifest | undefined {
+  return unlessDamaged(() => loadManifest(layout, machine))
 }
 
 /** Undefined before the supervisor has seen it, or when what it wrote cannot be read. */
@@ -25,7 +30,7 @@ export function wantRunning(layout: Layout, machine: string, services: readonly 
 
 /** Undefined when there is nothing that could run. */
 export function wantStopped(layout: Layout, machine: string): DesiredMachine | undefined {
-  const made = findDesired(layout, machine)?.services ?? loadManifest(layout, machine)?.services
+  const made = findDesired(layout, machine)?.services ?? findManifest(layout, machine)?.services
   const services = made?.map((each) => withCounters(layout, machine, each))
   return services === undefined ? undefined : save(layout, { machine, wanted: 'stopped', services })
 }

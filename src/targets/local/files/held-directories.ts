@@ -23,6 +23,8 @@ const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOL
 const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 /** Of directories that nobody asked for by name. */
 const BETWEEN_MODE = 0o755
+/** Far above what any file of ours has, and what still can be read at once. */
+const MOST_BYTES = 256 << 20
 
 export class HeldDirectories {
   readonly #root: string
@@ -87,6 +89,7 @@ export class HeldDirectories {
     try {
       const stats = fstatSync(fd)
       if (!stats.isFile()) throw this.#unsafe(path, whatIs(entry) ?? 'no regular file', 'a regular file')
+      if (stats.size > MOST_BYTES) throw this.#unsafe(path, `it has ${stats.size} bytes`, 'a file of Holdfast')
       return { text: readFileSync(fd, 'utf8'), stats }
     } finally {
       closeSync(fd)

@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -107,6 +108,15 @@ test('what is no file is not waited for', async () => {
   await expect(stack.target.read()).rejects.toMatchObject({
     code: 'MachineTampered',
     message: `Cannot use "${path()}": it is a pipe, a socket or a device; a regular file is wanted there`,
+  })
+})
+
+test('what is too big to be a file of ours is not read', async () => {
+  await stack.target.write(made())
+  truncateSync(path(), 3 * 2 ** 30)
+  await expect(stack.target.read()).rejects.toMatchObject({
+    code: 'MachineTampered',
+    message: `Cannot use "${path()}": it has 3221225472 bytes; a file of Holdfast is wanted there`,
   })
 })
 

@@ -2,6 +2,7 @@
 // because nothing is said anywhere else.
 
 import type { Service } from '../../../machine/machine.ts'
+import { isStartedAlike } from '../../../machine/started-alike.ts'
 import type { FileDigests } from '../files/manifest.ts'
 import type { Layout } from '../layout.ts'
 import { isRecord, saveState, stateFile } from '../state-file.ts'
@@ -62,10 +63,5 @@ export function isAsWanted(startedAs: DesiredService, wanted: DesiredService): b
   if (startedAs.restarts < wanted.restarts) return false
   // A step depends on its files, too; other services are restarted for theirs when the time has come.
   if (wanted.service.once === true && startedAs.digests.restart !== wanted.digests.restart) return false
-  return JSON.stringify(waysToStart(startedAs.service)) === JSON.stringify(waysToStart(wanted.service))
-}
-
-function waysToStart({ user, command, environment, environmentFiles = [], bindsLowPorts = false }: Service): unknown {
-  const variables = Object.entries(environment).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return [user, command, variables, environmentFiles, bindsLowPorts]
+  return isStartedAlike(startedAs.service, wanted.service)
 }
