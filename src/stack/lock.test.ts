@@ -1,7 +1,17 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -93,6 +103,18 @@ test('a name in the host that others can take does not matter', async () => {
   } finally {
     server.close()
   }
+})
+
+test.runIf(isRoot)('a stack of another user is left alone, also by root', async () => {
+  mkdirSync(directory, { recursive: true })
+  chownSync(directory, NOBODY, NOBODY)
+  await expect(withLock(directory, async () => undefined)).rejects.toThrow(
+    expect.objectContaining({
+      code: 'FileUnwritable',
+      message: `Cannot change the stack in "${directory}": it belongs to user "nobody"`,
+      hint: 'run the command as "nobody", or choose another directory with --state',
+    }),
+  )
 })
 
 test.runIf(isRoot)('no other user can take it', async () => {

@@ -5,6 +5,7 @@ import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, rmdir
 import { dirname } from 'node:path'
 import { HoldfastError, reasonOf } from '../lib/errors.ts'
 import { exec } from '../lib/exec.ts'
+import { Accounts } from '../targets/local/accounts.ts'
 
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY
 /** Services pass through it. */
@@ -33,6 +34,7 @@ interface Locked {
 }
 
 async function lock(directory: string): Promise<Locked> {
+  refuseForeign(directory)
   const opened = open(directory)
   const reason = await tryLock(opened.fd)
   if (reason === undefined && isAt(directory, opened.fd)) return opened
@@ -40,6 +42,16 @@ async function lock(directory: string): Promise<Locked> {
   if (reason !== undefined) throw refusal(directory, reason)
   // Who had the lock before has removed it meanwhile.
   return lock(directory)
+}
+
+/** What we put there its owner could not read, and root would follow whatever links its owner has made. */
+function refuseForeign(directory: string): void {
+  const owner = statSync(directory, { throwIfNoEntry: false })?.uid
+  if (owner === undefined || owner === process.geteuid?.()) return
+  const name = new Accounts().nameOf(owner)
+  throw new HoldfastError('FileUnwritable', `Cannot change the stack in "${directory}": it belongs to user "${name}"`, {
+    hint: `run the command as "${name}", or choose another directory with --state`,
+  })
 }
 
 function open(directory: string): Locked {

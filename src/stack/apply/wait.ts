@@ -92,7 +92,7 @@ function notReady(
     'NotReady',
     `Cannot bring up ${kind}: not ready after ${timeoutMs / 1000} s; ${reasons.join('; ')}`,
     {
-      hint: `"holdfast logs ${waiting[0]?.machine ?? ''}" shows what it says; "holdfast up" goes on waiting`,
+      hint: `"${['holdfast logs', ...waiting.slice(0, 1).map(({ machine }) => machine)].join(' ')}" shows what it says; "holdfast up" goes on waiting`,
       retryable: true,
     },
   )
