@@ -105,7 +105,8 @@ function compareFile(
     return [detail('certificate', path, 'change', 'another one', effect, diff)]
   }
   const diff = changedLines(now.text, content)
-  return [detail('file', path, 'change', 'content differs', effect, diff)]
+  const why = file.note === undefined ? 'content differs' : `content differs; ${file.note}`
+  return [detail('file', path, 'change', why, effect, diff)]
 }
 
 /** A step that is done again disturbs no service. */

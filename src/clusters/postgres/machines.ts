@@ -19,6 +19,7 @@ const PACKAGES: readonly string[] = ['patroni', 'postgresql', 'python3-etcd', 'p
 const PYTHON = '/usr/bin/python3'
 const PATRONI = 'patroni'
 const SETTINGS = 'patroni-settings'
+const RESTART_NOTE = 'PostgreSQL restarts for parameters that need it, one member at a time'
 const ENVIRONMENT = { LANG: 'C.UTF-8', PATH: '/usr/bin:/bin' }
 const STOP_TIMEOUT_SECONDS = 60
 
@@ -65,7 +66,7 @@ function memberFiles(spec: PostgresSpec, member: PostgresMember, site: Site, etc
 function settingsFiles(spec: PostgresSpec, { keyring }: Site): MachineFile[] {
   const restarts: OnChange = { restart: SETTINGS }
   return [
-    file(PATHS.settings, jsonContent(sharedSettings(spec)), restarts),
+    { ...file(PATHS.settings, jsonContent(sharedSettings(spec)), restarts), note: RESTART_NOTE },
     file(PATHS.roles, jsonContent(postgresRoles(spec, keyring)), restarts),
     file(PATHS.settingsStep, plain(SETTINGS_STEP), restarts),
   ]
