@@ -127,6 +127,15 @@ test('copies of the program that nothing uses are removed', async () => {
   expect(readdirSync(programs)).toEqual(['used'])
 })
 
+test('what tells of the supervisor is there again when somebody has removed it', async () => {
+  await stack.up(machine('m', [service('a', SLEEP)]))
+  const [supervisor, a] = [await stack.supervisor(), await stack.running('m', 'a')]
+  rmSync(stack.layout.observed, { recursive: true })
+  rmSync(stack.layout.pid)
+  expect(await stack.supervisor()).toBe(supervisor)
+  expect(await stack.running('m', 'a')).toBe(a)
+})
+
 test('a service whose machine lost its directory does not end the supervision of others', async () => {
   await stack.up(machine('m', [service('a', SLEEP)]))
   await stack.up(machine('n', [service('a', SLEEP)]))

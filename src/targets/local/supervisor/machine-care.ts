@@ -76,6 +76,11 @@ export class MachineCare {
     return Math.min(this.#leftovers?.lookAt ?? Infinity, ...[...this.#services.values()].map(({ dueAt }) => dueAt))
   }
 
+  /** What was written down is gone. */
+  saveAgain(): void {
+    this.#saved = ''
+  }
+
   pass(now: number): void {
     for (const care of this.#services.values()) care.look()
     if (this.#desired.wanted === 'running') this.#run(now)

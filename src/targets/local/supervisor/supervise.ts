@@ -3,6 +3,7 @@
 // the next one goes on.
 
 import {
+  existsSync,
   type FSWatcher,
   mkdirSync,
   readdirSync,
@@ -17,7 +18,7 @@ import { HoldfastError, messageOf } from '../../../lib/errors.ts'
 import { type Layout, layoutOf, logOf } from '../layout.ts'
 import { machinesIn, parseState, readState, stateFile } from '../state-file.ts'
 import { isDesiredMachine } from './desired.ts'
-import { findKeeper, startKeeper } from './keeper.ts'
+import { findKeeper, findSupervisor, startKeeper } from './keeper.ts'
 import { ServiceFinder } from './machine-processes.ts'
 import { MachineCare, type MachineSurroundings } from './machine-care.ts'
 import { loadObserved, type ObservedMachine } from './observed.ts'
@@ -90,11 +91,29 @@ class Supervisor {
 
   #pass(now: number): void {
     const isSlow = now >= this.#slowLookAt
-    if (isSlow) this.#slowLookAt = now + SLOW_LOOK_MS
+    if (isSlow) {
+      this.#slowLookAt = now + SLOW_LOOK_MS
+      this.#keepPlaces()
+    }
     if (isSlow || this.#isChanged) this.#readDesired()
     for (const machine of this.#machines.values()) machine.pass(now)
     this.#keepKeeper(now)
     if (isSlow) this.#rotateLogs()
+  }
+
+  /** Where commands look for us and for what we observe, should somebody have removed it; not the stack with it. */
+  #keepPlaces(): void {
+    const { supervisor, observed, pid } = this.#layout
+    try {
+      if (!existsSync(supervisor)) return
+      if (!existsSync(observed)) {
+        mkdirSync(observed, { mode: 0o700 })
+        for (const machine of this.#machines.values()) machine.saveAgain()
+      }
+      if (findSupervisor(this.#layout) !== process.pid) writeFileSync(pid, `${process.pid}\n`)
+    } catch (error) {
+      this.#log(messageOf(error))
+    }
   }
 
   #keepKeeper(now: number): void {
