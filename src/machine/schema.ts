@@ -47,11 +47,14 @@ export const hostName = written(
   'lower-case letters, digits and "-", at most 63 of them, such as etcd-1',
 )
 
+/** This host's own, and those that stand for the whole network. */
+const NOBODYS = ['127.0.0.1', '127.0.0.0', '127.255.255.255']
+
 /** Only at a machine. */
 export const machineShape = {
   name: hostName.describe('Name of the machine and its host name; no two of a stack have the same.'),
   local_address: written(
-    (word) => (isIPv4(word) && word.startsWith('127.') && word !== '127.0.0.1' ? word : undefined),
+    (word) => (isIPv4(word) && word.startsWith('127.') && !NOBODYS.includes(word) ? word : undefined),
     'address',
     'a loopback address of its own',
     'an address such as 127.77.10.1',

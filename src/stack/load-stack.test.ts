@@ -1,5 +1,6 @@
 // What a stack file becomes.
 
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -356,4 +357,23 @@ describe('a directory', () => {
     const missing = loadStack({ file: join(directory, 'stack.yaml'), env: {} })
     await expect(missing).rejects.toThrow(/^Cannot read ".*stack\.yaml": no such file or directory$/u)
   })
+})
+
+test('what is no file is not waited for', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'holdfast-stack-'))
+  try {
+    const pipe = join(directory, 'pipe.yaml')
+    execFileSync('mkfifo', [pipe, join(directory, 'db.example.test')])
+    await expect(loadStack({ file: pipe, env: {} })).rejects.toMatchObject({
+      code: 'FileUnreadable',
+      message: `Cannot read "${pipe}": not a regular file`,
+    })
+    const stack = join(directory, 'stack.yaml')
+    writeFileSync(stack, 'name: lab\ndomain: lab.test\ndns: { servers: 1, zones: . }\n')
+    await expect(loadStack({ file: stack, env: {} })).rejects.toThrow(
+      'db.example.test is not a readable zone file (not a regular file); wanted: text',
+    )
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
 })
