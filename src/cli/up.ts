@@ -97,7 +97,7 @@ async function refuseBadHost(operator: Operator, io: Io, signal: AbortSignal): P
   throw new HoldfastError(
     'HostNotReady',
     problems.map(({ message }) => `Cannot bring up "${operator.stack.name}": ${message}`).join('\n'),
-    { hint: '"holdfast doctor" tells more; "holdfast doctor --fix" installs what is missing' },
+    { hint: '"holdfast doctor" tells what to do about it; "holdfast doctor --fix" installs what is missing' },
   )
 }
 

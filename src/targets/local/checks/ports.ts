@@ -57,7 +57,7 @@ function conflicts(taken: readonly Wanted[], own: ReadonlySet<number>): readonly
     problem(
       'ports',
       `${several(each.map(({ place }) => describe(place)))}: in use by ${holder}`,
-      'stop it, or have it listen on addresses of its own only',
+      'stop it, or have it listen on addresses of its own only; another stack of ours needs another `network`',
     ),
   )
 }

@@ -190,10 +190,17 @@ export class ServiceCare {
     this.#isChild = false
     this.#killAt = undefined
     if (isStopped) this.#enter('stopped')
-    else if (isSuccess && this.#startedAs.service.once === true) this.#enter('done')
+    else if (isSuccess && this.#startedAs.service.once === true) this.#finish()
     else this.#fail(reason, this.#backoff.next(performance.now() - this.#startedAt))
     save()
     wake()
+  }
+
+  /** What went wrong on the way is of no interest any more. */
+  #finish(): void {
+    this.#restarts = 0
+    this.#lastError = undefined
+    this.#enter('done')
   }
 
   #fail(reason: string, pauseMs: number): void {
