@@ -48,7 +48,7 @@ export const hostName = written(
 )
 
 /** This host's own, and those that stand for the whole network. */
-const NOBODYS = ['127.0.0.1', '127.0.0.0', '127.255.255.255']
+const NOBODYS: readonly string[] = ['127.0.0.1', '127.0.0.0', '127.255.255.255']
 
 /** Only at a machine. */
 export const machineShape = {

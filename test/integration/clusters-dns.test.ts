@@ -247,7 +247,7 @@ describe('servers without etcd', () => {
     const none = await status(options)
     expect(none).toMatchObject({ isReady: false, problem: '0 of 2 servers answer' })
     expect(none.members[0]).toMatchObject({ isReady: false, role: undefined, version: undefined })
-    expect(none.members[0].problem).toMatch(/ECONNREFUSED/u)
+    expect(none.members[0].problem).toMatch(/connection refused/u)
     await sandbox.spawn(args).logged(/Listening on/u)
     const one = await status(options)
     expect(one.problem).toBe('1 of 2 servers answer')
