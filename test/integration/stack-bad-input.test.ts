@@ -202,7 +202,7 @@ describe('a first run that is cut short', () => {
       expect(await lab.up()).toMatchObject({ isReady: true })
       expect((await lab.run('plan')).code).toBe(0)
     },
-    60_000,
+    120_000,
   )
 
   test.each([
