@@ -6,7 +6,7 @@ import { confirm } from './ask.ts'
 import { command, EXIT } from './command.ts'
 import { downQuestion } from './down-question.ts'
 import { ProgressView } from './progress-view.ts'
-import { openHandle, stackOptions } from './stack-choice.ts'
+import { openHandle, refuseGuess, stackOptions } from './stack-choice.ts'
 
 export const downCommand = command({
   name: 'down',
@@ -23,6 +23,7 @@ export const downCommand = command({
     const { 'keep-data': keepData, purge, yes } = args.options
     if (keepData && purge)
       throw new HoldfastError('Usage', 'Cannot run "holdfast down" with --keep-data and --purge: one of them is wanted')
+    if (keepData || purge) refuseGuess(args.positionals[0])
     const handle = await openHandle(args, io)
     const machines = [...(await handle.target.machines()).keys()]
     const how = purge ? 'purge' : keepData ? 'keep-data' : 'stop'

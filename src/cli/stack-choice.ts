@@ -43,6 +43,12 @@ export async function openHandle({ positionals: [chosen], options }: StackChoice
   return openStack({ positionals: [file], options }, io)
 }
 
+/** What cannot be undone is not done to a stack only because there is no other. */
+export function refuseGuess(chosen: string | undefined): void {
+  if (chosen !== undefined || findStackFile('.') !== undefined) return
+  throw new HoldfastError('NoStack', 'Cannot choose a stack to remove: there is no stack file here; give its name')
+}
+
 /** Whether there is a stack to speak of: one was named, or there is a file here, or some are known. */
 export function hasStack(chosen: string | undefined, state: string | undefined, io: Io): boolean {
   return chosen !== undefined || findStackFile('.') !== undefined || knownStacks(stateOf(state, io)).length > 0

@@ -2,6 +2,7 @@
 // etcdctl and psql. Whoever may read them may do everything in etcd and PostgreSQL.
 
 import { join } from 'node:path'
+import type { DnsSpec } from '../clusters/dns/spec.ts'
 import { etcdAccess } from '../clusters/etcd/access.ts'
 import { POSTGRES_PORT } from '../clusters/postgres/spec.ts'
 import type { EtcdAccess, Site } from '../clusters/site.ts'
@@ -53,12 +54,24 @@ export function clientFiles(stack: Stack, site: Site, directory: string): Client
       plain(`export PGUSER=postgres PGDATABASE=postgres PGPORT=${POSTGRES_PORT} PGPASSFILE='${at('pgpass')}'\n`),
       plain(`export PGSSLMODE=verify-full PGSSLROOTCERT='${at('ca.pem')}'\n`),
     )
-    const [server] = stack.dns?.servers ?? []
-    // This host's own resolver does not know the stack, so the address comes from one of its name servers.
-    if (server !== undefined)
-      lines.push(plain(`export PGHOST=${primary} PGHOSTADDR=$(${digCommand(stack, primary)} | head -n 1)\n`))
+    if (stack.dns !== undefined)
+      lines.push(
+        plain(addressFunction(stack.dns)),
+        plain(`export PGHOST=${primary} PGHOSTADDR=$(address_of ${primary})\n`),
+      )
   }
   return [...files, { name: 'env', content: lines.flat() }]
+}
+
+/** This host's own resolver does not know the stack; the first of its name servers that answers does. */
+function addressFunction({ servers, port }: DnsSpec): string {
+  return `# The address of a name of the stack; for another one than the primary: PGHOSTADDR=$(address_of NAME) psql -h NAME
+address_of() {
+  for server in ${servers.map(({ address }) => address).join(' ')}; do
+    dig +short +time=1 +tries=1 -p ${port} "@$server" "$1" | grep -m 1 -E '^[0-9a-fA-F.:]+$' && return
+  done
+}
+`
 }
 
 export function digCommand({ dns }: Stack, name: string): string {

@@ -131,6 +131,7 @@ export class Operator extends StackHandle {
           // Addresses of machines that are gone by now are free again.
           await writeKept(this.directory.addresses, machineAddresses(this.stack))
           await this.#remember({ isComplete: true })
+          await this.target.supervise()
           await this.target.tidy()
           return
         }
@@ -151,7 +152,15 @@ export class Operator extends StackHandle {
         file: stack.file,
         directory: directory.path,
         supervisorPid: target.supervisorPid,
-        ...(await readStatus({ stack, target, clients, machines, expiries: this.#keyring.expiries(), signal })),
+        ...(await readStatus({
+          stack,
+          target,
+          clients,
+          machines,
+          expiries: this.#keyring.expiries(),
+          isSupervised: target.supervisorPid !== undefined,
+          signal,
+        })),
         examples: examples(stack, directory.client),
       }
     } finally {

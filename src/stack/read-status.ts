@@ -15,6 +15,8 @@ export interface StatusOptions {
   readonly machines: readonly Machine[]
   /** When certificates expire, by id: `etcd-1/server`. */
   readonly expiries: ReadonlyMap<string, Date>
+  /** Somebody restarts what ends. */
+  readonly isSupervised: boolean
   readonly signal: AbortSignal
 }
 
@@ -23,7 +25,7 @@ const KINDS: readonly MachineKind[] = ['etcd', 'dns', 'postgres', 'haproxy']
 export async function readStatus(
   options: StatusOptions,
 ): Promise<Pick<StackStatus, 'isReady' | 'problems' | 'machines' | 'names'>> {
-  const { stack, target, clients, machines, expiries, signal } = options
+  const { stack, target, clients, machines, expiries, isSupervised, signal } = options
   const kinds = KINDS.filter((kind) => machines.some((machine) => machine.kind === kind))
   const [existing, states, names, ...clusters] = await Promise.all([
     target.read(),
@@ -41,6 +43,8 @@ export async function readStatus(
     }),
   )
   const problems = kinds.flatMap((kind, index) => problemOf(kind, clusters[index]))
+  if (!isSupervised && rows.some(({ state }) => state !== 'stopped'))
+    problems.push('nothing looks after the processes: "holdfast up" has it done again')
   return { isReady: problems.length === 0, problems, machines: rows, names }
 }
 

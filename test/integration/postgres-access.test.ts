@@ -200,7 +200,8 @@ describe('settings', () => {
       expect(restarted).toHaveLength(3)
       expect(restarted.at(-1)).toBe(name)
       expect(await show('max_connections')).toEqual(['120', '120', '120'])
-      expect((await lab.status()).isReady).toBe(true)
+      // Patroni names a synchronous standby when its next loop comes.
+      await patiently('ready again', async () => (await lab.status()).isReady)
     },
     READY_MS,
   )

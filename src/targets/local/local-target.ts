@@ -16,7 +16,13 @@ import { type LogLine, type LogOptions, readLogs } from './logs.ts'
 import { machineState, pendingOf } from './machine-state.ts'
 import { installProgram, pruneProgram } from './program.ts'
 import { isMissing, machinesIn, stateFile } from './state-file.ts'
-import { awaitSupervisor, endSupervisor, type Expectation, renewSupervisor } from './supervisor-control.ts'
+import {
+  awaitSupervisor,
+  endSupervisor,
+  ensureSupervisor,
+  type Expectation,
+  renewSupervisor,
+} from './supervisor-control.ts'
 import { type DesiredMachine, type DesiredService, isAsWanted } from './supervisor/desired.ts'
 import { findKeeper, findSupervisor } from './supervisor/keeper.ts'
 import type { ObservedMachine, ObservedService } from './supervisor/observed.ts'
@@ -154,6 +160,11 @@ export class LocalTarget implements Target {
     const services = machinesIn(layout.desired).flatMap((machine) => findDesired(layout, machine)?.services ?? [])
     const words = services.flatMap(({ service }) => service.command)
     pruneProgram(layout.directory, [...(await this.#words()), ...words, ...(findKeeper(layout)?.command ?? [])])
+  }
+
+  /** Makes sure that somebody looks after what should run. */
+  async supervise(): Promise<void> {
+    await ensureSupervisor(this.#layout, () => this.#words())
   }
 
   /** Undefined when nothing looks after the processes. */
