@@ -127,13 +127,15 @@ function readBlocks(page: string): Block[] {
     kind: match[1].trim(),
     text: match[2],
   }))
-  return fences
-    .map((fence, index) => ({
-      ...fence,
-      output: fences[index + 1]?.kind === 'text' ? fences[index + 1].text : undefined,
-    }))
-    // What needs a whole host is run by scripts/try-lab.sh.
-    .filter((block) => block.kind !== 'text' && block.kind !== 'sh lab')
+  return (
+    fences
+      .map((fence, index) => ({
+        ...fence,
+        output: fences[index + 1]?.kind === 'text' ? fences[index + 1].text : undefined,
+      }))
+      // What needs a whole host is run by scripts/try-lab.sh.
+      .filter((block) => block.kind !== 'text' && block.kind !== 'sh lab')
+  )
 }
 
 function loadCorefile(text: string, file: string): void {
