@@ -1,10 +1,12 @@
 // `holdfast up`: brings a stack up, or to its new shape. The plan is shown and asked for, the progress is shown, and at the end
 // stands what runs. The stack goes on without us: leaving the view at the end stops nothing.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError } from '../lib/errors.ts'
 import { interrupted } from '../stack/apply/work.ts'
 import type { Operator } from '../stack/operator.ts'
 import { isEmpty, type Plan } from '../stack/plan.ts'
+import type { StackStatus } from '../stack/status.ts'
 import { isProblem } from '../targets/local/checks/finding.ts'
 import { confirm } from './ask.ts'
 import { hasColour } from './colour.ts'
@@ -17,6 +19,8 @@ import { openStack, stackOptions } from './stack-choice.ts'
 import { formatStackStatus } from './stack-status-table.ts'
 
 const DEFAULT_TIMEOUT_SECONDS = 120
+const SETTLE_MS = 15_000
+const SETTLE_LOOK_MS = 300
 
 export const upCommand = command({
   name: 'up',
@@ -69,11 +73,21 @@ async function up(operator: Operator, options: UpContext & UpFlags): Promise<num
   if (!json) io.stdout.write(formatPlan(plan, { colour, width: widthOf(io.stdout) }))
   if (!isEmpty(plan) && !yes && !(await confirm(io, `Bring ${operator.stack.name} up like this?`))) return EXIT.failed
   await bringUp(operator, plan, options)
-  const status = await operator.status(signal)
+  const status = await settledStatus(operator, signal)
   if (json) io.stdout.write(`${JSON.stringify(status, undefined, 2)}\n`)
   else io.stdout.write(formatStackStatus(status, { colour, now: Date.now(), examples: true }))
   if (!detach && !json) await watchStatus(operator, io, signal)
   return status.isReady ? EXIT.done : EXIT.failed
+}
+
+/** Right after a reload something may blink: a proxy looks for its servers again. */
+async function settledStatus(operator: Operator, signal: AbortSignal): Promise<StackStatus> {
+  const deadline = performance.now() + SETTLE_MS
+  for (;;) {
+    const status = await operator.status(signal)
+    if (status.isReady || performance.now() > deadline) return status
+    await sleep(SETTLE_LOOK_MS, undefined, { signal })
+  }
 }
 
 async function bringUp(operator: Operator, plan: Plan, { io, signal, timeoutMs, adopt }: UpContext): Promise<void> {
