@@ -206,6 +206,19 @@ describe('settings', () => {
     READY_MS,
   )
 
+  test.each([
+    ['a value', { max_connections: '120', work_mem: '64XB' }, /invalid value for parameter "work_mem": "64XB"/u],
+    [
+      'a name',
+      { max_connections: '120', "max_conec'tions": '5' },
+      /unrecognized configuration parameter "max_conec'tions"/u,
+    ],
+  ])('with %s that PostgreSQL does not take are refused in its words, and change nothing', async (_, params, words) => {
+    lab.change({ params: params as unknown as Record<string, string> })
+    await expect(step()).rejects.toMatchObject({ code: 78, stderr: expect.stringMatching(words) })
+    expect(await show('work_mem')).toEqual(['8MB', '8MB', '8MB'])
+  })
+
   test('that are given up have their defaults again, and roles that are missing are made', async () => {
     const primary = await lab.primary()
     await lab.psql(primary.address, 'drop owned by rewinder; drop role rewinder')

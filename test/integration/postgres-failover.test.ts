@@ -81,6 +81,23 @@ test(
 )
 
 test(
+  'an etcd that hangs is no reason to step down, either',
+  async () => {
+    const { name, address } = await lab.primary()
+    const loops = () => lab.machine(name).log('patroni').split('failsafe mode is enabled and all members').length
+    const before = loops()
+    lab.etcd.pause(0)
+    // Of a few loops in a row: it was the second that gave up.
+    await patiently('failsafe mode', () => Promise.resolve(loops() >= before + 4))
+    expect(await lab.psql(address, 'create table with_silent_etcd (); select pg_is_in_recovery()')).toBe('f')
+    lab.etcd.resume(0)
+    await lab.ready()
+    expect((await lab.primary()).name).toBe(name)
+  },
+  READY_MS,
+)
+
+test(
   'when the primary is lost, a standby takes over with all that was acknowledged, and the lost one comes back',
   async () => {
     const lost = await lab.primary()

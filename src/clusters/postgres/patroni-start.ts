@@ -9,9 +9,24 @@ import sys
 import time
 from functools import partial
 
+import etcd
 from patroni.__main__ import main
 from patroni.dcs import catch_return_false_exception, etcd3
 from patroni.version import __version__
+
+
+def telling_silence(method):
+    """An etcd that says nothing at all is away, as one that cannot be reached is; it has refused nothing. Else failsafe mode would not help."""
+
+    def call(*args, **kwargs):
+        try:
+            return method(*args, **kwargs)
+        except etcd.EtcdException as error:
+            if type(error) is etcd.EtcdException:
+                raise etcd.EtcdConnectionFailed(str(error)) from error
+            raise
+
+    return call
 
 
 @catch_return_false_exception
@@ -23,6 +38,7 @@ def update_leader(dcs):
     retry = dcs._retry.copy()
 
     def attempt(method, *args, **kwargs):
+        method = telling_silence(method)
         if retry.stoptime is not None:
             retry.deadline = retry.stoptime - time.time()
             if retry.deadline < 1:

@@ -32,6 +32,10 @@ LEADER_SECONDS = 120
 # For the members to become complete; one that cannot must not keep the settings from the others.
 COMPLETE_SECONDS = 60
 TAKE_UP_SECONDS = 20
+# To try again is of no use (EX_CONFIG of sysexits.h).
+REFUSED_EXIT = 78
+# What PostgreSQL says of parameters that it has, but no session can set.
+NOT_FOR_SESSIONS = re.compile('cannot be (changed|set)')
 # Patroni reloads PostgreSQL and looks a second later which parameters wait for a restart.
 RELOAD_SECONDS = 2
 
@@ -101,6 +105,19 @@ def wait_for_reload(api, config):
 ${BOOTSTRAP_STEP}
 ${ROLES_STEP}
 
+def refused_parameter(api, postgresql, roles, parameters):
+    """What PostgreSQL says of the first that it does not take: Patroni leaves it out, and tells only its log."""
+    leader = next(member for member in api.members() if member['role'] == 'leader')
+    server = Server(postgresql, leader)
+    superuser = log_in(server, roles)
+    for name, value in parameters.items():
+        quoted = ("'" + str(text).replace("'", "''") + "'" for text in (name, value))
+        said = server.run(*superuser, 'BEGIN; SELECT set_config({}, {}, true); ROLLBACK'.format(*quoted)).stderr
+        if 'ERROR' in said and not NOT_FOR_SESSIONS.search(said):
+            return said.splitlines()[0].split('ERROR:')[-1].strip()
+    return None
+
+
 def load(path):
     with open(path) as file:
         return json.load(file)
@@ -116,6 +133,10 @@ def main(patroni_file, settings_file, roles_file):
     retry(COMPLETE_SECONDS, lambda: is_complete(api.members(), settings) or not wanting())
     # A failover meanwhile may have undone it.
     retry(TAKE_UP_SECONDS, lambda: set_roles(api, postgresql, roles) and is_taken(api, postgresql, roles))
+    refused = refused_parameter(api, postgresql, roles, settings['postgresql']['parameters'])
+    if refused:
+        print('Cannot apply the settings of the cluster: ' + refused, file=sys.stderr)
+        sys.exit(REFUSED_EXIT)
     patch = wanting()
     if not patch:
         return print('Settings of the cluster are as wanted')

@@ -138,18 +138,27 @@ export async function removeMachine({ target, progress }: Work, { name }: Existi
   progress({ machine: name, state: 'ready', message: 'removed' })
 }
 
-/** Steps that are done once: those that have not been yet. */
+/** How a step ends that was asked for something it will never do (EX_CONFIG of sysexits.h): it says what. */
+const REFUSED = /^exit code 78: (?<reason>.*)$/su
+
+/** Steps that are done once: those that have not been yet. Throws when one of them never will be. */
 export async function unfinishedSteps({ target }: Work, machines: readonly Machine[]): Promise<string[]> {
   const states = await target.observe()
-  return machines.flatMap(({ name, services }) =>
+  const unfinished = machines.flatMap(({ name, services }) =>
     services
       .filter(({ once }) => once)
-      .map((step) => ({ step, state: states.get(name)?.services.get(step.name) }))
-      .filter(({ state }) => state?.state !== 'done')
-      .map(
-        ({ step, state }) => `${step.name} on ${name}${state?.lastError === undefined ? '' : ` (${state.lastError})`}`,
-      ),
+      .map((step) => ({ what: `${step.name} on ${name}`, state: states.get(name)?.services.get(step.name) }))
+      .filter(({ state }) => state?.state !== 'done'),
   )
+  return unfinished.map(({ what, state }) => {
+    const error = state?.lastError
+    const reason = REFUSED.exec(error ?? '')?.groups?.reason
+    if (reason !== undefined)
+      throw new HoldfastError('StepRefused', reason, {
+        hint: `said by ${what}; mend the stack file, then run "up" again`,
+      })
+    return error === undefined ? what : `${what} (${error})`
+  })
 }
 
 export function interrupted(): HoldfastError {
