@@ -1,6 +1,7 @@
 // The command line of `npm run bench:dns`.
 
 import { parseArgs } from 'node:util'
+import { chosen, positive } from './arguments.ts'
 import type { Transport } from './load.ts'
 import { MIXES, type Mix } from './mixes.ts'
 import { PEER_NAMES, type PeerName } from './peers.ts'
@@ -70,25 +71,4 @@ export function parseOptions(args: string[]): Options {
     json: values.json,
     document: values.document ?? (quick ? undefined : 'docs/benchmarks.md'),
   }
-}
-
-function chosen<T extends string>(
-  flag: string,
-  given: string | undefined,
-  all: readonly T[],
-  usual = all,
-): readonly T[] {
-  if (given === undefined) return usual
-  const words = given.split(',')
-  const unknown = words.find((word) => !all.some((each) => each === word))
-  if (unknown !== undefined)
-    throw new RangeError(`Cannot use --${flag} "${unknown}": not known; one of ${all.join(', ')} is wanted`)
-  return all.filter((each) => words.includes(each))
-}
-
-function positive(flag: string, given: string | undefined, usual: number): number {
-  const number = given === undefined ? usual : Number(given)
-  if (!(Number.isInteger(number) && number > 0))
-    throw new RangeError(`Cannot use --${flag} "${given}": a whole number above 0 is wanted`)
-  return number
 }

@@ -1,6 +1,7 @@
 // The command line of `npm run bench:stack`.
 
 import { parseArgs } from 'node:util'
+import { chosen, positive } from '../arguments.ts'
 
 const PHASES = ['starts', 'failover', 'idle', 'plan'] as const
 export type Phase = (typeof PHASES)[number]
@@ -35,22 +36,11 @@ export function parseOptions(args: string[]): Options {
     },
   })
   const { quick } = values
-  const words = values.phases?.split(',') ?? PHASES
-  const unknown = words.find((word) => !PHASES.some((phase) => phase === word))
-  if (unknown !== undefined)
-    throw new RangeError(`Cannot use --phases "${unknown}": not known; one of ${PHASES.join(', ')} is wanted`)
   return {
-    phases: PHASES.filter((phase) => words.includes(phase)),
+    phases: chosen('phases', values.phases, PHASES),
     rounds: positive('rounds', values.rounds, quick ? 1 : 5),
     idleSeconds: positive('idle-seconds', values['idle-seconds'], quick ? 10 : 60),
     json: values.json,
     document: values.document ?? (quick ? undefined : 'docs/benchmarks.md'),
   }
-}
-
-function positive(flag: string, given: string | undefined, usual: number): number {
-  const number = given === undefined ? usual : Number(given)
-  if (!(Number.isInteger(number) && number > 0))
-    throw new RangeError(`Cannot use --${flag} "${given}": a whole number above 0 is wanted`)
-  return number
 }

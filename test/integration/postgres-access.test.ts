@@ -214,7 +214,7 @@ describe('settings', () => {
       /unrecognized configuration parameter "max_conec'tions"/u,
     ],
   ])('with %s that PostgreSQL does not take are refused in its words, and change nothing', async (_, params, words) => {
-    lab.change({ params: params as unknown as Record<string, string> })
+    lab.change({ params })
     await expect(step()).rejects.toMatchObject({ code: 78, stderr: expect.stringMatching(words) })
     expect(await show('work_mem')).toEqual(['8MB', '8MB', '8MB'])
   })

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { haproxyStatus } from '../../src/clusters/haproxy/cluster.ts'
 import { removeMember, switchover } from '../../src/clusters/postgres/cluster.ts'
 import { PostgresLab, patiently, postmasterPid, READY_MS } from '../support/postgres-lab.ts'
-import { machineSpec, QUICK_PATRONI } from '../support/postgres-spec.ts'
+import { machineSpec } from '../support/machine-spec.ts'
+import { QUICK_PATRONI } from '../support/postgres-spec.ts'
 import { until } from '../support/until.ts'
 
 const { signal } = new AbortController()

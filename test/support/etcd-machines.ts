@@ -12,25 +12,9 @@ import type { EtcdAccess, Site } from '../../src/clusters/site.ts'
 import { EtcdClient } from '../../src/etcd/client.ts'
 import type { EtcdOptions } from '../../src/etcd/options.ts'
 import { type Content, reveal } from '../../src/machine/content.ts'
-import type { Hardware } from '../../src/machine/hardware.ts'
+import { HARDWARE } from './machine-spec.ts'
 import { OpensslKeyring } from './openssl-keyring.ts'
 import { pathIn, RunMachine } from './run-machine.ts'
-
-const HARDWARE: Hardware = {
-  vcpus: 2,
-  memoryMib: 8192,
-  volumeId: undefined,
-  dataVolumeId: undefined,
-  networks: [],
-  cloudInitVolumePool: undefined,
-  cloudInitVolumeName: undefined,
-  sshAdminUser: 'ubuntu',
-  adminUserPassword: undefined,
-  sshAdminPublicKey: undefined,
-  installDependencies: true,
-  chrony: undefined,
-  logs: undefined,
-}
 
 export function etcdSpec(addresses: readonly string[], changes: Partial<EtcdSpec> = {}): EtcdSpec {
   return {

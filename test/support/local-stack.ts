@@ -11,6 +11,7 @@ import { LocalTarget } from '../../src/targets/local/local-target.ts'
 import { findKeeper, findSupervisor } from '../../src/targets/local/supervisor/keeper.ts'
 import { allProcesses, workingDirectoryOf } from '../../src/targets/local/supervisor/process-table.ts'
 import type { ServiceState } from '../../src/targets/target.ts'
+import { HARDWARE } from './machine-spec.ts'
 import { until } from './until.ts'
 
 export const SUPERVISE: readonly string[] = [process.execPath, join(import.meta.dirname, 'supervise.ts')]
@@ -113,20 +114,4 @@ export function service(name: string, script: string, parts: Partial<Service> = 
 
 export function file(path: string, text: string, onChange: OnChange = 'nothing', mode = 0o644): MachineFile {
   return { path, owner: USER, mode, content: plain(text), onChange }
-}
-
-const HARDWARE: Machine['hardware'] = {
-  vcpus: 1,
-  memoryMib: 512,
-  volumeId: undefined,
-  dataVolumeId: undefined,
-  networks: [],
-  cloudInitVolumePool: undefined,
-  cloudInitVolumeName: undefined,
-  sshAdminUser: 'ubuntu',
-  adminUserPassword: undefined,
-  sshAdminPublicKey: undefined,
-  installDependencies: false,
-  chrony: undefined,
-  logs: undefined,
 }

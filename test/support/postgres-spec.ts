@@ -1,7 +1,7 @@
 // A spec of a PostgreSQL cluster for tests, with the defaults of the stack file.
 
 import type { PatroniSpec, PostgresSpec } from '../../src/clusters/postgres/spec.ts'
-import type { MachineSpec } from '../../src/clusters/site.ts'
+import { machineSpec } from './machine-spec.ts'
 
 const PATRONI: PatroniSpec = {
   scope: 'pg',
@@ -35,27 +35,5 @@ export function postgresSpec(network: string, change: Partial<PostgresSpec> = {}
     patroni: PATRONI,
     haproxy: undefined,
     ...change,
-  }
-}
-
-export function machineSpec(name: string, address: string): MachineSpec {
-  return {
-    name,
-    address,
-    hardware: {
-      vcpus: 2,
-      memoryMib: 8192,
-      volumeId: undefined,
-      dataVolumeId: undefined,
-      networks: [],
-      cloudInitVolumePool: undefined,
-      cloudInitVolumeName: undefined,
-      sshAdminUser: 'ubuntu',
-      adminUserPassword: undefined,
-      sshAdminPublicKey: undefined,
-      installDependencies: true,
-      chrony: undefined,
-      logs: undefined,
-    },
   }
 }

@@ -6,7 +6,8 @@ import { loadNames } from '../../server/names-yaml/load-names.ts'
 import type { EtcdAccess } from '../site.ts'
 import { type DnsContext, dnsMachines } from './machines.ts'
 import type { DnsSpec } from './spec.ts'
-import { dnsSite, dnsSpec, machineSpec } from './testing.ts'
+import { dnsSite, dnsSpec } from '../../../test/support/dns-spec.ts'
+import { machineSpec } from '../../../test/support/machine-spec.ts'
 
 const PASSWORD = 'pässwörd "1"'
 const ETCD: EtcdAccess = {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { machineSpec, postgresSpec } from '../../../test/support/postgres-spec.ts'
+import { machineSpec } from '../../../test/support/machine-spec.ts'
+import { postgresSpec } from '../../../test/support/postgres-spec.ts'
 import { Secret } from '../../lib/secret.ts'
 import { plain, reveal, show } from '../../machine/content.ts'
 import type { CertificateRequest, Site } from '../site.ts'

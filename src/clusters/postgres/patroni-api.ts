@@ -73,11 +73,6 @@ export class PatroniApi {
     return this.#tell('/switchover', { leader, candidate }, signal)
   }
 
-  /** Throws the member's data away and copies it from the leader; only started when this resolves. */
-  reinitialize(signal: AbortSignal): Promise<void> {
-    return this.#tell('/reinitialize', {}, signal)
-  }
-
   async #ask(path: string, signal: AbortSignal): Promise<unknown> {
     const text = await this.#call({ method: 'GET', path, timeoutMs: QUESTION_TIMEOUT_MS }, signal)
     try {

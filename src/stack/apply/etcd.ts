@@ -10,7 +10,7 @@ import { PATHS } from '../../clusters/etcd/settings.ts'
 import type { EtcdMember, EtcdSpec } from '../../clusters/etcd/spec.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
-import { repeatSteps, untilAnswering, untilReady } from './wait.ts'
+import { repeatSteps, untilAnswering, untilReady, untilRestartable } from './wait.ts'
 import { applyMachine, needsRestart, removeMachine, type Sorted, sortMachines, type Work } from './work.ts'
 
 /** The first time: all members at once, as etcd wants it. */
@@ -41,7 +41,7 @@ export async function changeEtcd(work: Work, spec: EtcdSpec): Promise<void> {
   await Promise.all([...stopped, ...created].filter(isIn(filled)).map((machine) => applyMachine(work, machine)))
   for (const machine of changed) await repeatSteps(work, machine)
   const voters = await readVoters(work, spec, sorted)
-  await changeOneByOne(work, changed.filter(isIn(voters)), voters)
+  await changeOneByOne(work, changed.filter(isIn(voters)))
   await dropLost(
     work,
     voters.filter((machine) => !filled.includes(machine)),
@@ -78,12 +78,13 @@ async function readVoters(work: Work, spec: EtcdSpec, { all, gone }: Sorted): Pr
   }
 }
 
-async function changeOneByOne(work: Work, changed: readonly Machine[], voters: readonly Machine[]): Promise<void> {
+/** Each is back before the next one's turn; those that something else is wrong with hold up nobody, as long as there is quorum. */
+async function changeOneByOne(work: Work, changed: readonly Machine[]): Promise<void> {
   for (const machine of changed) {
-    // It may be the one that is broken, and this its repair; all others have to stand.
-    const others = voters.filter((each) => each !== machine).map(({ name }) => name)
-    if (needsRestart(work, machine)) await untilReady(work, 'etcd', { machines: others })
+    const isRestarted = needsRestart(work, machine)
+    if (isRestarted) await untilRestartable(work, machine.name)
     await applyMachine(work, machine)
+    if (isRestarted) await untilReady(work, 'etcd', { machines: [machine.name] })
   }
 }
 

@@ -1,6 +1,7 @@
 // Waiting for real health: a cluster is asked until it says it is ready, and what it still lacks is shown meanwhile.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { canRestart } from '../../clusters/etcd/status.ts'
 import type { ClusterStatus, MemberStatus } from '../../clusters/member-status.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine, MachineKind } from '../../machine/machine.ts'
@@ -38,6 +39,18 @@ export async function untilReady(work: Work, kind: MachineKind, { machines }: Wa
     if (shown.get(machine) === message) return
     shown.set(machine, message)
     progress({ machine, state: isReady ? 'ready' : 'working', message })
+  }
+}
+
+/** Resolves when the others of an etcd cluster can do without the machine for a moment. */
+export async function untilRestartable({ clients, signal, timeoutMs }: Work, machine: string): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    if (signal.aborted) throw interrupted()
+    const status = await clients.status('etcd', signal)
+    if (canRestart(status, machine)) return
+    if (performance.now() > deadline) throw notReady('etcd', status, [], timeoutMs)
+    await sleep(PAUSE_MS)
   }
 }
 

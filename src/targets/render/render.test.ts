@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { HARDWARE } from '../../../test/support/machine-spec.ts'
 import { Secret } from '../../lib/secret.ts'
 import { content, plain } from '../../machine/content.ts'
 import type { Machine } from '../../machine/machine.ts'
@@ -11,12 +12,7 @@ const MACHINE: Machine = {
   name: 'etcd-1',
   kind: 'etcd',
   address: '127.103.10.1',
-  hardware: {
-    ...{ vcpus: 2, memoryMib: 8192, volumeId: undefined, dataVolumeId: undefined, networks: [] },
-    ...{ cloudInitVolumePool: undefined, cloudInitVolumeName: undefined, sshAdminUser: 'ubuntu' },
-    ...{ adminUserPassword: new Secret('hunter1'), sshAdminPublicKey: undefined, installDependencies: true },
-    ...{ chrony: undefined, logs: undefined },
-  },
+  hardware: { ...HARDWARE, adminUserPassword: new Secret('hunter1') },
   packages: ['etcd-server'],
   directories: [{ path: '/var/lib/etcd', owner: 'etcd', mode: 0o700, isData: true }],
   files: [

@@ -1,21 +1,10 @@
 // Specifications and sites for tests of name servers.
 
 import { join } from 'node:path'
-import { plain } from '../../machine/content.ts'
-import type { Hardware } from '../../machine/hardware.ts'
-import type { MachineSpec, Site } from '../site.ts'
-import type { DnsSpec } from './spec.ts'
-
-const HARDWARE: Hardware = {
-  ...{ vcpus: 2, memoryMib: 8192, volumeId: undefined, dataVolumeId: undefined, networks: [] },
-  ...{ cloudInitVolumePool: undefined, cloudInitVolumeName: undefined, sshAdminUser: 'ubuntu' },
-  ...{ adminUserPassword: undefined, sshAdminPublicKey: undefined, installDependencies: true },
-  ...{ chrony: undefined, logs: undefined },
-}
-
-export function machineSpec(name: string, address: string): MachineSpec {
-  return { name, address, hardware: HARDWARE }
-}
+import { plain } from '../../src/machine/content.ts'
+import type { Site } from '../../src/clusters/site.ts'
+import { machineSpec } from './machine-spec.ts'
+import type { DnsSpec } from '../../src/clusters/dns/spec.ts'
 
 export function dnsSpec(options: Partial<DnsSpec> = {}): DnsSpec {
   return {
