@@ -241,13 +241,13 @@ export class DnsService {
 
 /** The thread gets what it needs of a block; passwords are plain from here on. */
 function loaderSpaceOf(block: ServerBlock, space: number): LoaderSpace {
-  const { autos, files, etcdZones, skydns, patronis, ptr } = block
+  const { autos, files, etcdZones, skydns, patronis, kubevirts, kubernetes, ptr } = block
   const reveal = <T extends { readonly etcd: EtcdConnection }>(source: T) => ({
     ...source,
     etcd: etcdOptions(source.etcd),
   })
   return {
-    ...{ space, autos, files, ptr },
+    ...{ space, autos, files, ptr, kubevirts, kubernetes },
     etcdZones: etcdZones.map(reveal),
     skydns: skydns.map(reveal),
     patronis: patronis.map(reveal),

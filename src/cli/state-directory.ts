@@ -11,8 +11,8 @@ export function withState(
   env: Io['env'],
   isRoot: boolean,
 ): ServerConfig {
-  const away = ({ skydns, etcdZones, patronis }: ServerConfig['blocks'][number]) =>
-    skydns.length + etcdZones.length + patronis.length > 0
+  const away = ({ skydns, etcdZones, patronis, kubevirts, kubernetes }: ServerConfig['blocks'][number]) =>
+    [skydns, etcdZones, patronis, kubevirts, kubernetes].some((sources) => sources.length > 0)
   const state = given ?? config.state ?? (config.blocks.some(away) ? defaultStateDirectory(env, isRoot) : undefined)
   return state === undefined ? config : { ...config, state }
 }

@@ -26,6 +26,7 @@ export class Surroundings {
   readonly notices: DocumentNotice[] = []
   readonly secretVariables = new Set<string>()
   readonly file: string
+  readonly env: DocumentContext['env']
   readonly #document: Located
   readonly #context: DocumentContext
 
@@ -33,6 +34,7 @@ export class Surroundings {
     this.#document = document
     this.#context = context
     this.file = context.file
+    this.env = context.env
   }
 
   problem(path: Path, message: string): void {

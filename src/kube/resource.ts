@@ -5,6 +5,8 @@ export interface Resource {
   /** Empty for the core group. */
   readonly group: string
   readonly version: string
+  /** Versions to ask for, newest first, where the server does not have this one; objects look the same in them. */
+  readonly olderVersions?: readonly string[]
   readonly plural: string
   readonly kind: string
   readonly namespaced: boolean

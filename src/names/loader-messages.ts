@@ -10,6 +10,7 @@ import type {
   PtrConfig,
   SkydnsConfig,
 } from '../server/config.ts'
+import type { KubernetesConfig, KubevirtConfig } from '../server/kubernetes-config.ts'
 import type { SearchResult } from './skydns/search.ts'
 import type { SourceState } from './sources/etcd-source.ts'
 
@@ -35,6 +36,8 @@ export interface LoaderSpace {
   readonly etcdZones: readonly Revealed<EtcdZonesConfig>[]
   readonly skydns: readonly Revealed<SkydnsConfig>[]
   readonly patronis: readonly Revealed<PatroniConfig>[]
+  readonly kubevirts: readonly KubevirtConfig[]
+  readonly kubernetes: readonly KubernetesConfig[]
   readonly ptr: PtrConfig | undefined
 }
 

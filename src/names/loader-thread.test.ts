@@ -41,7 +41,17 @@ test('a fault that nobody expected is told, and the thread goes on', async () =>
   const reports: LoaderReport[] = []
   const told = (kind: LoaderReport['kind']) => until(kind, () => reports.find((report) => report.kind === kind))
   const auto = { zones: ['.'], directory, pattern: /^db\.(.*)$/u, template: '${1}', reloadMs: 60_000, fallthrough: [] }
-  const space = { space: 0, autos: [auto], files: [], etcdZones: [], skydns: [], patronis: [], ptr: undefined }
+  const space = {
+    space: 0,
+    autos: [auto],
+    files: [],
+    etcdZones: [],
+    skydns: [],
+    patronis: [],
+    kubevirts: [],
+    kubernetes: [],
+    ptr: undefined,
+  }
   const { buffer } = Control.create(1)
   const loader = new LoaderThread(
     { control: buffer, readers: [], spaces: [space], requireNs: true, stateDirectory: undefined },

@@ -4,9 +4,16 @@
 import { PLAIN_STYLE } from '../zone/edits.ts'
 import type { NameStyle } from '../zone/edits.ts'
 import type { Catalog } from './catalog.ts'
+import { parseName } from '../dns/name.ts'
 import { loadZone } from './load-zone.ts'
 import type { LoaderReport, LoaderSpace } from './loader-messages.ts'
 import type { PartOptions, ZoneOffer, ZoneSource } from './offer.ts'
+import { apexRecords } from './apex.ts'
+import { endpointSources } from './kubernetes/endpoint-sources.ts'
+import { KubeNames, type KubeNamesOptions } from './kubernetes/kube-names.ts'
+import { DEFAULT_SHAPE, endpointShape } from './kubernetes/shape.ts'
+import { kubevirtSource } from './kubevirt/kubevirt-source.ts'
+import { apexRecords as kubevirtApex } from './kubevirt/zone-apex.ts'
 import { patroniPrefix } from './patroni/cluster-keys.ts'
 import type { NamesListener } from './served-zone.ts'
 import { ReverseFeed } from './reverse-feed.ts'
@@ -14,6 +21,7 @@ import { ReverseNames } from './reverse.ts'
 import { EtcdSource } from './sources/etcd-source.ts'
 import type { EtcdFollower, EtcdSourceOptions } from './sources/etcd-source.ts'
 import { EtcdZones } from './sources/etcd-zones.ts'
+import { KubeZones, type KubeZonesOptions } from './sources/kube-zones.ts'
 import { Leases } from './sources/leases.ts'
 import { Patroni } from './sources/patroni.ts'
 import { Skydns } from './sources/skydns.ts'
@@ -31,11 +39,23 @@ export interface SpaceContext {
   readonly listeners: Map<number, (origin: string) => NamesListener | undefined>
 }
 
-const RANK = { file: 0, auto: 1000, etcdZones: 2000, skydns: 3000, patroni: 4000, ptr: 1_000_000 } as const
+const RANK = {
+  file: 0,
+  auto: 1000,
+  etcdZones: 2000,
+  skydns: 3000,
+  patroni: 4000,
+  kubevirt: 5000,
+  kubernetes: 6000,
+  ptr: 1_000_000,
+} as const
 const SERVICE_STYLES: Readonly<Record<'compatible' | 'exact', NameStyle>> = {
   compatible: { services: true },
   exact: PLAIN_STYLE,
 }
+
+/** The catalog gives zones their serials. */
+const FIRST_SERIAL = 1
 
 const NO_SERVICES = { style: PLAIN_STYLE, fallthrough: false, searches: false, leastTtl: 0 } as const
 
@@ -43,7 +63,8 @@ export class SpaceSources {
   readonly #space: LoaderSpace
   readonly #context: SpaceContext
   readonly #watchers: { start(): void }[] = []
-  readonly #etcd: EtcdSource[] = []
+  /** Those that can be away. */
+  readonly #followed: { readonly settled: Promise<void>; start(): void }[] = []
   /** Who answers searches, by origin. */
   readonly #searches = new Map<string, Skydns>()
 
@@ -55,16 +76,21 @@ export class SpaceSources {
     this.#addEtcdZones()
     this.#addSkydns()
     this.#addPatroni()
+    this.#addKubevirt()
+    this.#addKubernetes()
   }
 
   /** Looks at everything once, and follows it from then on. Resolves when there is something to serve. */
   async start(): Promise<void> {
     for (const watcher of this.#watchers) watcher.start()
-    for (const source of this.#etcd) source.start()
-    await Promise.all(this.#etcd.map(({ settled }) => settled))
-    const { skydns, patronis, space } = this.#space
-    for (const origin of [...skydns.flatMap(({ zones }) => zones), ...patronis.map(({ zone }) => zone)])
-      this.#context.catalog.await(space, origin)
+    for (const source of this.#followed) source.start()
+    await Promise.all(this.#followed.map(({ settled }) => settled))
+    const { skydns, patronis, kubevirts, kubernetes, space } = this.#space
+    const origins = [
+      ...[...skydns, ...kubernetes].flatMap(({ zones }) => zones),
+      ...[...patronis, ...kubevirts].map(({ zone }) => zone),
+    ]
+    for (const origin of origins) this.#context.catalog.await(space, origin)
   }
 
   search(origin: string, name: Uint8Array, type: number): SearchResult | undefined {
@@ -183,6 +209,63 @@ export class SpaceSources {
     }
   }
 
+  #addKubevirt(): void {
+    const { space, kubevirts } = this.#space
+    for (const [i, config] of kubevirts.entries()) {
+      const { kube, ttlSeconds, nameServers, soa, fallthrough, rank = RANK.kubevirt + i } = config
+      const { zone: origin, name = `KubeVirt ${origin}` } = config
+      const zone = origin.slice(0, -1)
+      const options: PartOptions = {
+        ...{ ...NO_SERVICES, space, rank, plugin: 'kubevirt', fallthrough: fallthrough.length > 0 },
+      }
+      const part = this.#context.catalog.part(options, origin)
+      const apex = kubevirtApex({ zone, nameServerAddresses: nameServers, ttlSeconds, ...soa }, FIRST_SERIAL)
+      this.#followKubernetes({
+        ...{ type: 'kubevirt', name, kube, zones: [{ origin, part, apex }], ttlSeconds },
+        sources: [kubevirtSource({ ...config, zone })],
+        shape: (endpoints) => endpoints,
+      })
+    }
+  }
+
+  #addKubernetes(): void {
+    const { space, kubernetes } = this.#space
+    for (const [i, config] of kubernetes.entries()) {
+      const { from, zones, kube, ttlSeconds, nameservers, defaultTargets, settings, fallthrough } = config
+      const { name = `Kubernetes ${from.join(' ')}`, rank = RANK.kubernetes + i } = config
+      const options: PartOptions = {
+        ...{ ...NO_SERVICES, space, rank, plugin: 'kubernetes', fallthrough: fallthrough.length > 0 },
+      }
+      this.#followKubernetes({
+        ...{ type: 'kubernetes', name, kube, ttlSeconds },
+        zones: zones.map((origin) => ({
+          ...{ origin, part: this.#context.catalog.part(options, origin) },
+          apex: [{ owner: parseName(origin), records: apexRecords({ zone: origin, ttlSeconds, nameservers }) }],
+        })),
+        sources: endpointSources(from, settings),
+        shape: endpointShape({ ...DEFAULT_SHAPE, defaultTargets }),
+      })
+    }
+  }
+
+  #followKubernetes(
+    source: Pick<KubeNamesOptions, 'name' | 'kube' | 'sources' | 'shape'> &
+      Pick<KubeZonesOptions, 'zones' | 'ttlSeconds'> & { readonly type: string },
+  ): void {
+    const { stateDirectory, signal, report } = this.#context
+    const { space } = this.#space
+    const { type, name, zones, ttlSeconds } = source
+    const names = new KubeNames({
+      ...source,
+      ...{ stateDirectory, signal, onProblem: this.#problem },
+      onNames: (touched, _, version) => served.update(touched, Number(BigInt.asUintN(32, version))),
+      onState: (state) => report({ kind: 'source', space, type, name, prefix: '', endpoints: [], ...state }),
+    })
+    const candidates = (of: string) => names.index.candidates(of)
+    const served = new KubeZones({ zones, ttlSeconds, candidates, onProblem: this.#problem })
+    this.#followed.push(names)
+  }
+
   #follow(
     source: Pick<EtcdSourceOptions, 'type' | 'name' | 'etcd' | 'prefix'> & { readonly follower: EtcdFollower },
   ): EtcdSource {
@@ -197,7 +280,7 @@ export class SpaceSources {
         report({ kind: 'source', space, type, name, prefix, endpoints: source.etcd.endpoints, ...state }),
       onProblem: this.#problem,
     })
-    this.#etcd.push(follow)
+    this.#followed.push(follow)
     return follow
   }
 

@@ -3,6 +3,7 @@
 
 import type { EtcdOptions } from '../etcd/options.ts'
 import type { Secret } from '../lib/secret.ts'
+import type { KubernetesConfig, KubevirtConfig } from './kubernetes-config.ts'
 
 export interface ServerConfig {
   readonly blocks: readonly ServerBlock[]
@@ -27,6 +28,8 @@ export interface ServerBlock {
   readonly skydns: readonly SkydnsConfig[]
   readonly etcdZones: readonly EtcdZonesConfig[]
   readonly patronis: readonly PatroniConfig[]
+  readonly kubevirts: readonly KubevirtConfig[]
+  readonly kubernetes: readonly KubernetesConfig[]
   /** Reverse zones filled from the A and AAAA records of all sources. */
   readonly ptr: PtrConfig | undefined
   readonly forwards: readonly ForwardConfig[]

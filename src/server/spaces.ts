@@ -12,8 +12,10 @@ export function spacesOf(blocks: readonly ServerBlock[]): number[] {
 }
 
 /** Passwords are hidden from comparison too, unless they are asked for. */
-function comparable({ files, autos, skydns, etcdZones, patronis, ptr }: ServerBlock): unknown {
-  return [files, autos, ptr, skydns.map(revealed), etcdZones.map(revealed), patronis.map(revealed)]
+function comparable(block: ServerBlock): unknown {
+  const { files, autos, skydns, etcdZones, patronis, kubevirts, kubernetes, ptr } = block
+  const inEtcd = [...skydns, ...etcdZones, ...patronis].map(revealed)
+  return [files, autos, ptr, inEtcd, kubevirts, kubernetes]
 }
 
 function revealed(source: { readonly etcd: EtcdConnection }): unknown {

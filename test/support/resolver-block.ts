@@ -56,6 +56,8 @@ export function serverBlock(parts: Partial<ServerBlock>): ServerBlock {
     skydns: [],
     etcdZones: [],
     patronis: [],
+    kubevirts: [],
+    kubernetes: [],
     ptr: undefined,
     forwards: [],
     alternates: [],

@@ -65,7 +65,17 @@ class Scene {
     this.#view = viewOf(config, 0, 0, { version: '', hostname: '' })
     const { files, autos } = config
     const sources = new SpaceSources(
-      { space: 0, files, autos, etcdZones: [], skydns: [], patronis: [], ptr: undefined },
+      {
+        space: 0,
+        files,
+        autos,
+        etcdZones: [],
+        skydns: [],
+        patronis: [],
+        kubevirts: [],
+        kubernetes: [],
+        ptr: undefined,
+      },
       {
         catalog: this.#catalog,
         signal: this.#stop.signal,

@@ -5,11 +5,10 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { parseName } from '../../dns/name.ts'
-import { TYPE } from '../../dns/types.ts'
-import type { SourceRecord, ZonePart } from '../part.ts'
+import { apexRecords } from '../apex.ts'
+import type { ZonePart } from '../part.ts'
 import { type PatroniName, type PatroniNames, patroniNames } from '../patroni/patroni-names.ts'
 import { keyOf } from '../served-zone.ts'
-import { soaOf } from '../skydns/soa.ts'
 import type { EtcdFollower, SourceChange } from './etcd-source.ts'
 
 export interface PatroniOptions {
@@ -22,7 +21,6 @@ export interface PatroniOptions {
   readonly onProblem: (message: string) => void
 }
 
-const NAMESERVER_TTL_SECONDS = 60
 /** Of a cluster without a single name. */
 const FIRST_SERIAL = 1
 
@@ -37,6 +35,7 @@ export class Patroni implements EtcdFollower {
 
   constructor(options: PatroniOptions) {
     this.#options = options
+    // A primary that is gone may be back in a moment: that there is none must not be remembered for longer than a name is.
     options.part.set(parseName(options.zone), apexRecords(options))
   }
 
@@ -66,15 +65,6 @@ export class Patroni implements EtcdFollower {
     this.#published = now
     part.commit(Number(BigInt.asUintN(32, this.#changedAt)), versionOf(names))
   }
-}
-
-/** A primary that is gone may be back in a moment: that there is none must not be remembered for longer than a name is. */
-function apexRecords({ zone, ttlSeconds, nameservers }: PatroniOptions): SourceRecord[] {
-  const [first] = nameservers
-  return [
-    soaOf(zone, FIRST_SERIAL, { ttlSeconds, ...(first !== undefined && { server: first }) }),
-    ...nameservers.map((name) => ({ type: TYPE.NS, ttl: NAMESERVER_TTL_SECONDS, rdata: parseName(name) })),
-  ]
 }
 
 /** Differs for different names, so that after a restart the same names have the same serial. */

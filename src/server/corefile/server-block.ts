@@ -35,6 +35,8 @@ export const DEFAULT_SETTINGS: Settings = {
   skydns: [],
   etcdZones: [],
   patronis: [],
+  kubevirts: [],
+  kubernetes: [],
   ptr: undefined,
   forwards: [],
   alternates: [],

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { duration, list, map, path, text, ttl, written } from '../../document/values.ts'
 import { SKYDNS_DEFAULTS, skydnsPath, ZONES_DEFAULT_PREFIX, zonesPrefix } from '../skydns-defaults.ts'
 import { etcdSchema } from './schema-etcd.ts'
+import { kubernetesFields, kubevirtFields } from './schema-kubernetes.ts'
 import { domain, fallthrough, zones } from './values.ts'
 
 const reload = duration({ to: '24h' })
@@ -106,7 +107,19 @@ const patroni = map({
     .describe('Names of the servers of the zone, for its NS records. None unless given.'),
 }).describe('Names that follow a Patroni cluster: its primary, its replicas, its members.')
 
-export const sourceSchema = z.discriminatedUnion('type', [directory, file, etcdZones, skydns, patroni], {
-  error: 'a map with "type"',
-})
+const kubevirt = map({ type: z.literal('kubevirt'), ...named, ...kubevirtFields, fallthrough: falls }).describe(
+  "Names of KubeVirt's virtual machines: `INTERFACE.VM.NAMESPACE.vm.DOMAIN` for their secondary interfaces.",
+)
+
+const kubernetes = map({ type: z.literal('kubernetes'), ...named, ...kubernetesFields, fallthrough: falls }).describe(
+  'Names of Kubernetes objects, as ExternalDNS takes them from ingresses, services, nodes, gateway routes and DNSEndpoints.',
+)
+
+export const sourceSchema = z.discriminatedUnion(
+  'type',
+  [directory, file, etcdZones, skydns, patroni, kubevirt, kubernetes],
+  {
+    error: 'a map with "type"',
+  },
+)
 export type SourceDocument = z.output<typeof sourceSchema>

@@ -14,12 +14,13 @@ import type {
 import { CACHE_DEFAULTS } from '../corefile/directives/cache.ts'
 import { FORWARD_DEFAULTS } from '../corefile/directives/forward.ts'
 import { blocksOn, everyZoneOf } from '../corefile/zones-config.ts'
+import { kubernetesConfig, kubevirtConfig } from './kubernetes-sources.ts'
 import type { Resolver } from './resolver.ts'
 import type { NamesDocument } from './schema.ts'
 import type { ServeDocument } from './schema-serve.ts'
 import type { SourceDocument } from './schema-sources.ts'
 
-type Sources = Pick<ServerBlock, 'files' | 'autos' | 'skydns' | 'etcdZones' | 'patronis'>
+type Sources = Pick<ServerBlock, 'files' | 'autos' | 'skydns' | 'etcdZones' | 'patronis' | 'kubevirts' | 'kubernetes'>
 type Lists = { -readonly [Kind in keyof Sources]: Sources[Kind][number][] }
 
 export function serverBlocks({ sources = [], serve }: NamesDocument, resolver: Resolver): ServerBlock[] {
@@ -47,7 +48,7 @@ export function serverBlocks({ sources = [], serve }: NamesDocument, resolver: R
 }
 
 function sourceLists(sources: readonly SourceDocument[], resolver: Resolver): Sources {
-  const lists: Lists = { files: [], autos: [], skydns: [], etcdZones: [], patronis: [] }
+  const lists: Lists = { files: [], autos: [], skydns: [], etcdZones: [], patronis: [], kubevirts: [], kubernetes: [] }
   for (const [rank, source] of sources.entries()) {
     refuseTwin(sources, rank, resolver)
     add(source, { rank, ...(source.name !== undefined && { name: source.name }) }, lists, resolver)
@@ -84,6 +85,12 @@ function add(source: SourceDocument, common: SourceConfig & { rank: number }, li
       lists.patronis.push({ etcd: etcd(), namespace, scope, zone, ttlSeconds: ttl, nameservers, ...common })
       return
     }
+    case 'kubevirt':
+      lists.kubevirts.push({ ...kubevirtConfig(source, resolver), ...common })
+      return
+    case 'kubernetes':
+      lists.kubernetes.push({ ...kubernetesConfig(source, resolver), ...common })
+      return
   }
 }
 

@@ -1,0 +1,49 @@
+// What a publisher is about to change, for people as a table, for programs as JSON.
+
+import type { Changes, Endpoint } from '../names/endpoints/endpoint.ts'
+import { LABEL } from '../names/endpoints/endpoint.ts'
+import { formatTable } from './table.ts'
+
+interface Row {
+  readonly action: 'create' | 'update' | 'delete'
+  readonly name: string
+  readonly type: string
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+  readonly ttl: number
+  readonly resource: string
+}
+
+const HEADING = ['ACTION', 'NAME', 'TYPE', 'BEFORE', 'AFTER', 'TTL', 'OBJECT'] as const
+
+export function changesText(changes: Changes): string {
+  const rows = rowsOf(changes).map(({ action, name, type, before, after, ttl, resource }) => [
+    ...[action, name, type, before.join(' ') || '-', after.join(' ') || '-'],
+    ...[ttl === 0 ? '-' : String(ttl), resource || '-'],
+  ])
+  return formatTable(HEADING, rows, ['TTL'])
+}
+
+/** One line. */
+export function changesJson(changes: Changes): string {
+  return `${JSON.stringify({ changes: rowsOf(changes) })}\n`
+}
+
+function rowsOf({ create, updateOld, updateNew, delete: gone }: Changes): Row[] {
+  const rows = [
+    ...create.map((after) => row('create', undefined, after)),
+    ...updateNew.map((after, index) => row('update', updateOld[index], after)),
+    ...gone.map((before) => row('delete', before, undefined)),
+  ]
+  return rows.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
+}
+
+function row(action: Row['action'], before: Endpoint | undefined, after: Endpoint | undefined): Row {
+  const { dnsName = '', recordType = '', recordTTL = 0, labels = {} } = after ?? before ?? {}
+  return {
+    ...{ action, name: dnsName, type: recordType, ttl: recordTTL },
+    before: before?.targets ?? [],
+    after: after?.targets ?? [],
+    resource: labels[LABEL.resource] ?? '',
+  }
+}

@@ -1,0 +1,211 @@
+// `holdfast publish kubernetes`: names of Kubernetes objects as records in etcd. Takes ExternalDNS's flags, its variables
+// and those of its CoreDNS provider, and writes what it writes.
+
+import { HoldfastError } from '../lib/errors.ts'
+import { Log } from '../lib/log.ts'
+import { LogSink } from '../lib/log-sink.ts'
+import { Secret } from '../lib/secret.ts'
+import { domainFilter } from '../names/endpoints/domain-filter.ts'
+import { EndpointPublisher, type PublishOptions } from '../names/outputs/publish-endpoints.ts'
+import { endpointSources } from '../names/kubernetes/endpoint-sources.ts'
+import { endpointShape } from '../names/kubernetes/shape.ts'
+import { DEFAULT_SETTINGS, type SourceSettings } from '../names/kubernetes/source-settings.ts'
+import { inValueRegistry } from '../names/registry/in-value.ts'
+import { noopRegistry } from '../names/registry/noop.ts'
+import type { Registry } from '../names/registry/registry.ts'
+import { txtRegistry } from '../names/registry/txt.ts'
+import type { HttpAddress } from '../server/config.ts'
+import { kubeAccess } from '../server/kubernetes-config.ts'
+import { command, EXIT, type Io } from './command.ts'
+import { ETCD_FLAGS, type EtcdFlags } from './etcd-flags.ts'
+import { readEtcdUrls } from './etcd-urls.ts'
+import { ExternalDnsFlags, externalDnsOptions } from './external-dns-flags.ts'
+import { changesJson, changesText } from './publish-changes.ts'
+import { LEASE_FLAG, readDeletions, readHttpAddress, readLease } from './publish-flags.ts'
+import { servePublisher } from './publisher-http.ts'
+
+const PREFIX = '/skydns/'
+const OWNER = 'default'
+const INTERVAL_MS = 60_000
+const METRICS_PORT = 7979
+const MANAGED_TYPES = ['A', 'AAAA', 'CNAME'] as const
+
+export const publishKubernetesCommand = command({
+  name: 'publish kubernetes',
+  summary: 'Keep records in etcd equal to what Kubernetes objects ask for, as ExternalDNS does',
+  usage: '--source KIND... [--provider coredns] [--domain-filter DOMAIN]... [OPTIONS]',
+  options: {
+    'max-deletions': {
+      value: 'N',
+      summary: 'names that may go in one run; unless given, not the greater part of them unseen',
+    },
+    'leader-election': LEASE_FLAG,
+    json: { summary: 'with --dry-run: print changes as JSON, a line for each run' },
+    quiet: { summary: 'log only errors' },
+    ...ETCD_FLAGS,
+    ...externalDnsOptions(),
+  },
+  async run({ options }, io) {
+    const flags = new ExternalDnsFlags(options, io.env)
+    const dryRun = flags.flag('dry-run')
+    const publish = await publishOptions(flags, options, io)
+    const quiet = options.quiet || /^(?:panic|fatal|error)$/u.test(flags.text('log-level') ?? '')
+    // What would be done is the output then; what is told beside it goes elsewhere.
+    const sink = new LogSink(dryRun ? 2 : 1)
+    const log = new Log(sink, { quiet })
+    const signal = io.stopSignal()
+    try {
+      const publisher = new EndpointPublisher(publish(log), { log, signal, once: flags.flag('once') })
+      const metrics = metricsAddress(flags)
+      if (metrics !== undefined) await servePublisher(metrics, () => publisher.state, signal)
+      const done = await publisher.run()
+      if (signal.aborted) log.info(`Stopping on ${String(signal.reason)}`)
+      return done ? EXIT.done : EXIT.failed
+    } finally {
+      await sink.flush()
+    }
+  },
+})
+
+interface OwnFlags extends EtcdFlags {
+  readonly json: boolean
+  readonly 'max-deletions': string | undefined
+  readonly 'leader-election': string | undefined
+}
+
+type WithLog = (log: Log) => PublishOptions
+
+async function publishOptions(flags: ExternalDnsFlags, own: OwnFlags, io: Io): Promise<WithLog> {
+  flags.choice('provider', ['coredns', 'skydns'])
+  const names = flags.list('source')
+  if (names.length === 0)
+    throw new HoldfastError('Usage', 'Cannot run "holdfast publish kubernetes": --source is missing', {
+      hint: 'for example: holdfast publish kubernetes --source ingress --endpoints https://10.0.0.1:2379',
+    })
+  const sources = endpointSources(names, sourceSettings(flags))
+  const owner = flags.text('txt-owner-id') ?? OWNER
+  const managed = managedTypes(flags)
+  const registry = registryOf(flags, owner, managed)
+  const isStrict = registry.kind === 'value' || flags.flag('coredns-strictly-owned')
+  const kube = {
+    ...option('kubeconfig', flags.text('kubeconfig')),
+    ...option('context', flags.text('context')),
+    ...option('server', flags.text('server')),
+  }
+  const format = own.json ? changesJson : changesText
+  const dryRun = flags.flag('dry-run')
+  const shared = {
+    name: names.join(', '),
+    kube: kubeAccess(kube, io.env),
+    sources,
+    shape: endpointShape({
+      defaultTargets: flags.list('default-targets'),
+      forceDefaultTargets: flags.flag('force-default-targets'),
+      targetNets: flags.list('target-net-filter'),
+      excludeTargetNets: flags.list('exclude-target-net'),
+      minTtlSeconds: Math.floor((flags.duration('min-ttl') ?? 0) / 1000),
+      createPtr: flags.flag('create-ptr'),
+    }),
+    etcd: await readEtcdUrls(own, io),
+    prefix: flags.text('coredns-prefix') ?? PREFIX,
+    strictOwner: isStrict ? owner : undefined,
+    registry: registry.registry,
+    policy: flags.choice('policy', ['sync', 'upsert-only', 'create-only']) ?? 'sync',
+    managedRecordTypes: managed,
+    excludeRecordTypes: flags.list('exclude-record-types'),
+    domainFilter: domainFilter({
+      include: flags.list('domain-filter'),
+      exclude: flags.list('exclude-domains'),
+      ...option('regexInclude', flags.text('regex-domain-filter')),
+      ...option('regexExclude', flags.text('regex-domain-exclusion')),
+    }),
+    intervalMs: flags.duration('interval') ?? INTERVAL_MS,
+    maxDeletions: readDeletions(own['max-deletions']),
+    lease: readLease(own['leader-election'], io),
+    dryRun,
+  }
+  return (log) => ({
+    ...shared,
+    onPlan: (changes) => {
+      if (dryRun) io.stdout.write(format(changes))
+      else
+        log.info(
+          `Records: ${changes.create.length} created, ${changes.updateNew.length} updated, ${changes.delete.length} deleted`,
+        )
+    },
+  })
+}
+
+function sourceSettings(flags: ExternalDnsFlags): SourceSettings {
+  const prefix = flags.text('annotation-prefix')
+  return {
+    ...DEFAULT_SETTINGS,
+    ...option('namespace', flags.text('namespace')),
+    ...(prefix !== undefined && { annotationPrefixes: [prefix] }),
+    ...option('annotationFilter', flags.text('annotation-filter')),
+    ...option('labelFilter', flags.text('label-filter')),
+    fqdnTemplates: flags.list('fqdn-template'),
+    targetTemplates: flags.list('target-template'),
+    fqdnTargetTemplates: flags.list('fqdn-target-template'),
+    combineFqdnAnnotation: flags.flag('combine-fqdn-annotation'),
+    ignoreHostnameAnnotation: flags.flag('ignore-hostname-annotation'),
+    ingressClassNames: flags.list('ingress-class'),
+    ignoreIngressTlsSpec: flags.flag('ignore-ingress-tls-spec'),
+    ignoreIngressRulesSpec: flags.flag('ignore-ingress-rules-spec'),
+    serviceTypeFilter: flags.list('service-type-filter'),
+    publishInternalServices: flags.flag('publish-internal-services'),
+    publishHostIp: flags.flag('publish-host-ip'),
+    alwaysPublishNotReadyAddresses: flags.flag('always-publish-not-ready-addresses'),
+    exposeInternalIpv6: flags.flag('expose-internal-ipv6'),
+    excludeUnschedulable: flags.flag('exclude-unschedulable'),
+    ...option('gatewayName', flags.text('gateway-name')),
+    ...option('gatewayNamespace', flags.text('gateway-namespace')),
+    ...option('gatewayLabelFilter', flags.text('gateway-label-filter')),
+    ...option('crdApiVersion', flags.text('crd-source-apiversion')),
+    ...option('crdKind', flags.text('crd-source-kind')),
+  }
+}
+
+function managedTypes(flags: ExternalDnsFlags): readonly string[] {
+  const given = flags.list('managed-record-types')
+  if (given.length > 0) return given
+  return flags.flag('create-ptr') ? [...MANAGED_TYPES, 'PTR'] : MANAGED_TYPES
+}
+
+type RegistryKind = 'txt' | 'noop' | 'value'
+
+/** Whoever comes from ExternalDNS gets its registry, everybody else the one that leaves nothing in DNS. */
+function registryOf(
+  flags: ExternalDnsFlags,
+  ownerId: string,
+  recordTypes: readonly string[],
+): { kind: RegistryKind; registry: Registry } {
+  const kind =
+    flags.choice('registry', ['txt', 'noop', 'value']) ?? (flags.text('provider') === undefined ? 'value' : 'txt')
+  const oldOwner = option('oldOwnerId', flags.text('migrate-from-txt-owner'))
+  if (kind === 'noop') return { kind, registry: noopRegistry() }
+  if (kind === 'value') return { kind, registry: inValueRegistry({ ownerId, ...oldOwner }) }
+  const aesKey = flags.text('txt-encrypt-aes-key')
+  const registry = txtRegistry({
+    ownerId,
+    prefix: flags.text('txt-prefix') ?? '',
+    suffix: flags.text('txt-suffix') ?? '',
+    wildcardReplacement: flags.text('txt-wildcard-replacement') ?? '',
+    encrypt: flags.flag('txt-encrypt-enabled'),
+    recordTypes,
+    ...(aesKey !== undefined && { aesKey: new Secret(aesKey) }),
+    ...oldOwner,
+  })
+  return { kind, registry }
+}
+
+function metricsAddress(flags: ExternalDnsFlags): HttpAddress | undefined {
+  const text = flags.text('metrics-address')
+  if (text !== undefined) return readHttpAddress(text)
+  return flags.text('provider') === undefined ? undefined : { host: '', port: METRICS_PORT }
+}
+
+/** A setting that is there only when it is set. */
+function option<Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { [Key in Name]?: Value }
+}

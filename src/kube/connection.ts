@@ -1,0 +1,126 @@
+// The way to one API server: its address, connections that are kept open, and credentials that are renewed. Configuration
+// is read when it is first needed, and again after it was found wanting, so that what is mended on disk is noticed.
+
+import { createHash } from 'node:crypto'
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { HoldfastError } from '../lib/errors.ts'
+import { type Credentials, credentialsOf, type CredentialSource } from './credentials.ts'
+import { findSite } from './find-site.ts'
+import type { Environment, Site } from './site.ts'
+
+/** Plain data: it can be handed to a thread. */
+export interface KubeOptions {
+  /** Path of a kubeconfig; default: those in KUBECONFIG, `~/.kube/config`, or the service account of this pod. */
+  readonly kubeconfig?: string
+  /** Default: the current context. */
+  readonly context?: string
+  /** URL of the API server, instead of the configured one. */
+  readonly server?: string
+}
+
+/** What one request needs. */
+export interface Access {
+  readonly server: string
+  /** Where address and credentials come from, for messages. */
+  readonly origin: string
+  readonly agent: HttpAgent
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A program that gives credentials may ask its own servers. */
+const PATIENCE_MS = 30_000
+
+export function openConnection(options: KubeOptions, env: Environment): KubeConnection {
+  return new KubeConnection(options, env)
+}
+
+export class KubeConnection {
+  readonly #options: KubeOptions
+  readonly #env: Environment
+  readonly #agents = new Map<string, HttpAgent>()
+  #site: Promise<Site> | undefined
+  #credentials: CredentialSource | undefined
+  #opening: Promise<Access> | undefined
+
+  constructor(options: KubeOptions, env: Environment) {
+    this.#options = options
+    this.#env = env
+  }
+
+  /** The namespace of the context, or of the pod. */
+  async namespace(): Promise<string | undefined> {
+    return (await this.#configuration()).namespace
+  }
+
+  /** For the next request. Throws where configuration or credentials are not usable. */
+  async access(signal?: AbortSignal): Promise<Access> {
+    signal?.throwIfAborted()
+    // One at a time: a program that gives credentials may be slow, or ask somebody.
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined
+    })
+    return within(this.#opening, signal)
+  }
+
+  /** What is known has been refused; everything is read anew for the next request. */
+  forget(): void {
+    this.#site = undefined
+    this.#credentials = undefined
+  }
+
+  close(): void {
+    for (const agent of this.#agents.values()) agent.destroy()
+    this.#agents.clear()
+  }
+
+  async #open(): Promise<Access> {
+    const site = await this.#configuration()
+    this.#credentials ??= credentialsOf(site)
+    const credentials = await this.#credentials()
+    const { server, origin } = site
+    return { server, origin, agent: this.#agent(site, credentials), headers: credentials.headers }
+  }
+
+  #configuration(): Promise<Site> {
+    if (this.#site === undefined) {
+      const reading = findSite(this.#options, this.#env)
+      this.#site = reading
+      reading.catch(() => this.forget())
+    }
+    return this.#site
+  }
+
+  /** Connections are shared as long as the certificates stay the same. */
+  #agent({ server, trust: { ca, insecure, serverName } }: Site, { cert, key, agent }: Credentials): HttpAgent {
+    const material = [server, insecure, serverName, ca, cert, key].map(String)
+    const id = createHash('sha256').update(JSON.stringify(material)).digest('base64')
+    const known = this.#agents.get(id)
+    if (known !== undefined) return known
+    const name = serverName === undefined ? {} : { servername: serverName }
+    const secure = { ca, cert, key, rejectUnauthorized: !insecure, ...name }
+    const isPlain = server.startsWith('http:')
+    const made =
+      agent ?? (isPlain ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true, ...secure }))
+    this.#agents.set(id, made)
+    return made
+  }
+}
+
+/** What was begun goes on for others who wait for it; this caller waits no longer. */
+async function within<T>(begun: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const late = () => {
+    const text = `Cannot get credentials: there were none within ${PATIENCE_MS / 1000} s; see whether the program that the kubeconfig names hangs`
+    reject(new HoldfastError('KubeCredentials', text, { retryable: true }))
+  }
+  const timer = setTimeout(late, PATIENCE_MS)
+  const abort = () => reject(signal?.reason)
+  signal?.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([begun, promise])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}

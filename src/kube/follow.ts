@@ -1,0 +1,186 @@
+// Follows the objects of a selection: lists them once, watches from there, and watches again after every interruption from
+// the last version it has seen. Where history is lost it lists again and reports only the difference.
+//
+//   list ──▶ watch ──▶ (ended, cut, silent) ──▶ history goes on? ──yes──▶ watch from the last version
+//    ▲         │                                      │
+//    └─────────┴── 410 Gone ◀─────────────────────────┴── no: restored from a backup, or another cluster
+//
+// Lists are of the newest state (no resourceVersion): one from a server's cache (resourceVersion=0) may be older than
+// what is known, and would take away what is new and bring back what is gone.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { HoldfastError } from '../lib/errors.ts'
+import type { KubeClient, WatchEvent } from './client.ts'
+import { StatusFailure } from './failure.ts'
+import { type Comparison, type Keep, KnownObjects } from './known-objects.ts'
+import { isOlder } from './resource-version.ts'
+import type { ObjectChange, Selection } from './resource.ts'
+
+export interface FollowInfo {
+  readonly resourceVersion: string
+  /** The changes are the difference found by a complete list; there may be none. */
+  readonly listed: boolean
+  /** How many objects there are now. */
+  readonly count: number
+  /** Versions are lower than they were: the data were restored, or it is another cluster. Every object is reported. */
+  readonly rewound: boolean
+}
+
+export type FollowState =
+  | { readonly up: true }
+  /** `missing`: the API server does not know the resource. */
+  | { readonly up: false; readonly error: HoldfastError; readonly missing: boolean }
+
+export interface FollowOptions {
+  readonly client: KubeClient
+  readonly selection: Selection
+  readonly signal: AbortSignal
+  /** What is known from an earlier run: keys and versions. The first list is compared with it. */
+  readonly known?: ReadonlyMap<string, string>
+  /** What is wanted of an object; the rest is let go before the next page is read. */
+  readonly keep?: Keep
+  /** Default 500. */
+  readonly pageSize?: number
+  /** What arrived together, or the difference found by one complete list. */
+  readonly onChanges: (changes: readonly ObjectChange[], info: FollowInfo) => void
+  /** When it begins to follow, and when it cannot; each reason once. */
+  readonly onState: (state: FollowState) => void
+}
+
+const PAGE_SIZE = 500
+const FIRST_PAUSE_MS = 100
+const MAX_PAUSE_MS = 30_000
+/** A definition that gets installed is noticed soon. */
+const MAX_MISSING_PAUSE_MS = 10_000
+/** After a watch that lived this long the next one needs no pause. */
+const GOOD_WATCH_MS = 1000
+/** Watches are ended by the server after this time, or up to twice of it, so that they do not all end at once. */
+const WATCH_SECONDS = 300
+/** Bookmarks come about once a minute, where there is news at all; without any, the watch is begun anew. */
+const SILENCE_MS = 90_000
+
+/** Runs until the signal aborts. Rejects only if `onChanges` or `onState` throws. */
+export async function follow(options: FollowOptions): Promise<void> {
+  const { signal } = options
+  const follower = new Follower(options)
+  let failures = 0
+  while (!signal.aborted) {
+    let longestMs = MAX_PAUSE_MS
+    try {
+      const lifetimeMs = await follower.follow()
+      failures = lifetimeMs < GOOD_WATCH_MS ? failures + 1 : 0
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof HoldfastError)) throw error
+      failures++
+      const missing = error.code === 'KubeResourceMissing'
+      if (missing) longestMs = MAX_MISSING_PAUSE_MS
+      follower.report({ up: false, error, missing })
+    }
+    if (failures > 0) await pause(failures, longestMs, signal)
+  }
+}
+
+class Follower {
+  readonly #options: FollowOptions
+  readonly #known: KnownObjects
+  /** Everything up to here has been reported. */
+  #version: string | undefined
+  #mustList = true
+  #told: string | undefined
+
+  constructor(options: FollowOptions) {
+    const { selection, keep = (object) => object, known = new Map<string, string>() } = options
+    this.#options = options
+    this.#known = new KnownObjects(selection.resource, keep, known)
+  }
+
+  /** Catches up, then watches; resolves with the time the watch lived. Throws when it could not even begin. */
+  async follow(): Promise<number> {
+    let begunAt: number | undefined
+    try {
+      for await (const events of this.#watch(await this.#catchUp())) {
+        if (begunAt === undefined) this.report({ up: true })
+        begunAt ??= performance.now()
+        this.#deliver(events)
+      }
+    } catch (error) {
+      if (this.#options.signal.aborted || !(error instanceof HoldfastError)) throw error
+      // What the server refuses to go on with has to be begun anew.
+      if (error.cause instanceof StatusFailure) this.#mustList = true
+      const isWorthAWord = begunAt === undefined || error.cause instanceof StatusFailure
+      if (isWorthAWord && error.code !== 'KubeGone') throw error
+    }
+    return begunAt === undefined ? 0 : performance.now() - begunAt
+  }
+
+  report(state: FollowState): void {
+    const told = state.up ? 'up' : state.error.retryable ? state.error.code : state.error.message
+    if (this.#told === told) return
+    this.#told = told
+    this.#options.onState(state)
+  }
+
+  #watch(resourceVersion: string): AsyncGenerator<readonly WatchEvent[]> {
+    const { client, selection, signal } = this.#options
+    const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + Math.random()))
+    return client.watch(selection, { resourceVersion, timeoutSeconds, silenceMs: SILENCE_MS }, signal)
+  }
+
+  async #catchUp(): Promise<string> {
+    if (this.#mustList || this.#version === undefined) return this.#list()
+    // A server that was restored would wait silently until it gets to our version, and tell nothing of what it has.
+    const { client, selection, signal } = this.#options
+    const { resource, namespace } = selection
+    const everything = { resource, ...(namespace !== undefined && { namespace }) }
+    const now = await client.list(everything, { limit: 1 }, signal)
+    return isOlder(now.resourceVersion, this.#version) ? this.#list() : this.#version
+  }
+
+  async #list(): Promise<string> {
+    const { client, selection, signal, pageSize: limit = PAGE_SIZE } = this.#options
+    const first = await client.list(selection, { limit }, signal)
+    const { resourceVersion } = first
+    const rewound = this.#isRewound(resourceVersion)
+    const comparison: Comparison = this.#known.compare(!rewound)
+    comparison.take(first.items)
+    for (let next = first.continue; next !== undefined; ) {
+      const page = await client.list(selection, { limit, continue: next }, signal)
+      comparison.take(page.items)
+      next = page.continue
+    }
+    const changes = comparison.finish()
+    this.#version = resourceVersion
+    this.#mustList = false
+    this.#tell(changes, { listed: true, rewound })
+    return resourceVersion
+  }
+
+  #isRewound(version: string): boolean {
+    return this.#known.isAheadOf(version) || (this.#version !== undefined && isOlder(version, this.#version))
+  }
+
+  #deliver(events: readonly WatchEvent[]): void {
+    const changes: ObjectChange[] = []
+    for (const event of events) {
+      const change = event.type === 'BOOKMARK' ? undefined : this.#known.apply(event)
+      if (change !== undefined) changes.push(change)
+      this.#advance(event.object.metadata.resourceVersion)
+    }
+    if (changes.length > 0) this.#tell(changes, { listed: false, rewound: false })
+  }
+
+  #advance(version = ''): void {
+    if (version !== '' && !isOlder(version, this.#version ?? '')) this.#version = version
+  }
+
+  #tell(changes: readonly ObjectChange[], how: Pick<FollowInfo, 'listed' | 'rewound'>): void {
+    this.#options.onChanges(changes, { resourceVersion: this.#version ?? '', count: this.#known.count, ...how })
+  }
+}
+
+/** At random, so that those who were cut off together do not come back together. */
+async function pause(failures: number, longestMs: number, signal: AbortSignal): Promise<void> {
+  const longest = Math.min(longestMs, FIRST_PAUSE_MS * 2 ** (failures - 1))
+  await sleep(longest * Math.random(), undefined, { signal }).catch(() => {})
+}

@@ -1,0 +1,56 @@
+// Why an API server could not be asked: it is not there, or one side does not trust the other.
+
+import { HoldfastError, messageOf } from '../lib/errors.ts'
+import type { TransportFailure } from './exchange.ts'
+import type { Task } from './failure.ts'
+
+export function explainTransport({ what, access }: Task, failure: TransportFailure): HoldfastError {
+  const { server, origin } = access
+  const code = codeOf(failure.cause)
+  const theirs = trustProblem(code, failure)
+  if (theirs !== undefined) {
+    const text = `Cannot ${what}: the certificate of the API server at "${server}" ${theirs} (${origin})`
+    return new HoldfastError('KubeUntrusted', text, { cause: failure })
+  }
+  if (/ALERT|ERR_OSSL/u.test(code)) {
+    const reason = oneLine(messageOf(failure.cause))
+    const text = `Cannot ${what}: the client certificate and key of ${origin} cannot be used (${reason}); a pair that the API server's authority has signed is wanted`
+    return new HoldfastError('KubeCredentials', text, { cause: failure })
+  }
+  const text = `Cannot ${what}: the API server at "${server}" ${reasonOf(code, failure)}; see whether it runs, and whether the address is right`
+  return new HoldfastError('KubeUnreachable', text, { cause: failure, retryable: true })
+}
+
+function reasonOf(code: string, { silent, message }: TransportFailure): string {
+  if (silent) return 'does not answer'
+  if (code === 'ECONNREFUSED') return 'refuses connections'
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'has a host name that is not known'
+  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return 'cannot be reached, as there is no route to it'
+  if (code === 'ETIMEDOUT') return 'does not answer'
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'closed the connection'
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL')) return 'does not speak TLS (without TLS it would be http://)'
+  return `cannot be asked (${oneLine(message)})`
+}
+
+/** Continues `the certificate of the API server`. */
+function trustProblem(code: string, { message }: TransportFailure): string | undefined {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const names = /.*(?:altnames|list): (.+)$/u.exec(message)?.[1] ?? 'nobody'
+    return `is not for that host but for ${names}; one of these is wanted as server or tls-server-name`
+  }
+  if (code === 'CERT_HAS_EXPIRED') return 'has expired; a valid one is wanted'
+  if (code === 'CERT_NOT_YET_VALID') return 'is not valid yet; check the clocks'
+  if (/SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY|DECRYPT)|CERT_(?:SIGNATURE|UNTRUSTED|REJECTED|CHAIN)|INVALID_CA/u.test(code))
+    return 'is signed by an authority that is not trusted; its certificate-authority is wanted'
+  return undefined
+}
+
+function codeOf(cause: unknown): string {
+  const { code } = (cause ?? {}) as { readonly code?: unknown }
+  return typeof code === 'string' ? code : ''
+}
+
+/** OpenSSL's messages have line breaks. */
+function oneLine(message: string): string {
+  return message.replaceAll(/\s+/gu, ' ').trim()
+}

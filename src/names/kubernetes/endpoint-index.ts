@@ -1,0 +1,67 @@
+// Who wants which name: the endpoints of every object, by name. A change of an object touches only the names it had and
+// has; what several objects want of one name is put together when somebody asks for that name.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { mergeEndpoints } from '../endpoints/merge-endpoints.ts'
+import { normalName } from '../endpoints/normal-name.ts'
+
+interface Wish {
+  readonly source: string
+  readonly root: string
+  readonly endpoint: Endpoint
+}
+
+export class EndpointIndex {
+  /** By source and root. */
+  readonly #roots = new Map<string, readonly Endpoint[]>()
+  readonly #names = new Map<string, readonly Wish[]>()
+
+  /** What a root stands for from now on. Returns the names for which that makes a difference. */
+  set(source: string, root: string, endpoints: readonly Endpoint[]): readonly string[] {
+    const key = `${source} ${root}`
+    const before = byName(this.#roots.get(key) ?? [])
+    const after = byName(endpoints)
+    if (endpoints.length === 0) this.#roots.delete(key)
+    else this.#roots.set(key, endpoints)
+    const touched = [...new Set([...before.keys(), ...after.keys()])].filter(
+      (name) => !isDeepStrictEqual(before.get(name), after.get(name)),
+    )
+    for (const name of touched) {
+      const others = (this.#names.get(name) ?? []).filter((wish) => wish.root !== root || wish.source !== source)
+      const wishes = [...others, ...(after.get(name) ?? []).map((endpoint) => ({ source, root, endpoint }))]
+      if (wishes.length === 0) this.#names.delete(name)
+      else this.#names.set(name, wishes)
+    }
+    return touched
+  }
+
+  /** Normalised names that somebody wants. */
+  names(): Iterable<string> {
+    return this.#names.keys()
+  }
+
+  get endpointCount(): number {
+    let count = 0
+    for (const endpoints of this.#roots.values()) count += endpoints.length
+    return count
+  }
+
+  /** What is wanted of a name: merged within each source, as ExternalDNS does, the same thing once. */
+  candidates(name: string): readonly Endpoint[] {
+    const wishes = this.#names.get(name)
+    if (wishes === undefined) return []
+    if (wishes.length === 1) return [wishes[0].endpoint]
+    const bySource = Map.groupBy(wishes, ({ source }) => source)
+    const merged = Array.from(bySource.values(), (each) => mergeEndpoints(each.map(({ endpoint }) => endpoint))).flat()
+    const seen = new Set<string>()
+    return merged.filter(({ recordType, setIdentifier = '', targets }) => {
+      const identity = [recordType, setIdentifier, ...targets].join('/')
+      return !seen.has(identity) && seen.add(identity)
+    })
+  }
+}
+
+function byName(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
+  return Map.groupBy(endpoints, ({ dnsName }) => normalName(dnsName))
+}

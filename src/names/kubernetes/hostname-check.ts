@@ -1,0 +1,52 @@
+// Names and targets that DNS can have. Kubernetes checks the hosts of an ingress, but annotations and templates may say
+// anything: what is no name is reported and left out. Names in other scripts are put into their ASCII form (IDNA).
+
+import { isIP } from 'node:net'
+import { domainToASCII } from 'node:url'
+import { encodeNameText, MAX_NAME_LENGTH, nameProblem } from '../../dns/name.ts'
+import type { ObjectProblems } from './object-problems.ts'
+
+/** Names of records such as `_sip._tcp` have underscores; a wildcard stands in front. */
+const HOSTNAME = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$/u
+const ASCII = /^[\u0000-\u007f]*$/u
+const NO_ORIGIN = new Uint8Array(0)
+
+/** The names that can be used, each once whatever its letter case. */
+export function usableHostnames(names: readonly string[], problems: ObjectProblems): string[] {
+  const usable = new Map<string, string>()
+  for (const written of names) {
+    const name = checkedName('host name', written, problems)
+    if (name !== undefined && !usable.has(name.toLowerCase())) usable.set(name.toLowerCase(), name)
+  }
+  return [...usable.values()]
+}
+
+export function usableTargets(targets: readonly string[], problems: ObjectProblems): string[] {
+  return targets.flatMap((target) => {
+    if (isIP(target) === 0) return checkedName('target', target, problems) ?? []
+    if (!target.includes('%')) return target
+    problems.unusable('target', target, 'it is an address within one network link', 'it is left out')
+    return []
+  })
+}
+
+function checkedName(what: string, written: string, problems: ObjectProblems): string | undefined {
+  const name = toAscii(written.replace(/\.$/u, ''))
+  const fault = nameFault(name)
+  if (fault === undefined) return name
+  problems.unusable(what, written, fault, 'it is left out')
+  return undefined
+}
+
+function nameFault(name: string): string | undefined {
+  const bytes = new TextEncoder().encode(`${name}.`)
+  const wire = new Uint8Array(Math.max(MAX_NAME_LENGTH, bytes.length) + 2)
+  const length = encodeNameText(bytes, 0, bytes.length, NO_ORIGIN, wire, 0)
+  if (length < 0) return `expected ${nameProblem(length)}`
+  return HOSTNAME.test(name) ? undefined : 'expected letters, digits, hyphens and underscores between the dots'
+}
+
+/** What IDNA refuses stays as it is, for the check to find. */
+function toAscii(name: string): string {
+  return ASCII.test(name) ? name : domainToASCII(name) || name
+}

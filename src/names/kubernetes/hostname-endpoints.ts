@@ -1,0 +1,65 @@
+// Targets of a name become its endpoints, one for each type: addresses A and AAAA, everything else CNAME.
+
+import { isIP } from 'node:net'
+import { type Endpoint, LABEL, type ProviderProperty } from '../endpoints/endpoint.ts'
+
+/** What endpoints of one object have in common. */
+export interface EndpointDetails {
+  readonly recordTTL?: number
+  readonly setIdentifier?: string
+  readonly providerSpecific?: readonly ProviderProperty[]
+  /** The object they come from: `ingress/default/web`. */
+  readonly resource?: string
+}
+
+const TYPES = ['A', 'AAAA', 'CNAME'] as const
+
+export function targetType(target: string): (typeof TYPES)[number] {
+  const family = isIP(target)
+  if (family === 0) return 'CNAME'
+  return family === 4 ? 'A' : 'AAAA'
+}
+
+/** Nothing for a name without targets. */
+export function endpointsForHostname(
+  hostname: string,
+  targets: readonly string[],
+  details: EndpointDetails,
+): Endpoint[] {
+  const byType = Map.groupBy(uniqueTargets(targets), targetType)
+  return TYPES.flatMap((recordType) => {
+    const ofType = byType.get(recordType)
+    return ofType === undefined ? [] : [endpointOf(hostname, recordType, ofType, details)]
+  })
+}
+
+export function endpointOf(
+  hostname: string,
+  recordType: string,
+  targets: readonly string[],
+  { recordTTL, setIdentifier, providerSpecific = [], resource }: EndpointDetails,
+): Endpoint {
+  return {
+    dnsName: withoutFinalDot(hostname),
+    recordType,
+    targets,
+    ...(recordTTL !== undefined && { recordTTL }),
+    ...(setIdentifier !== undefined && { setIdentifier }),
+    labels: resource === undefined ? {} : { [LABEL.resource]: resource },
+    providerSpecific,
+  }
+}
+
+/** In order, so that a status in another order is no change. */
+function uniqueTargets(targets: readonly string[]): string[] {
+  const unique = new Map<string, string>()
+  for (const target of targets.map(withoutFinalDot)) {
+    const key = target.toLowerCase()
+    if (!unique.has(key)) unique.set(key, target)
+  }
+  return [...unique.values()].toSorted()
+}
+
+function withoutFinalDot(name: string): string {
+  return name.replace(/\.$/u, '')
+}

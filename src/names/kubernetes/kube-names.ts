@@ -1,0 +1,274 @@
+// Names that follow Kubernetes objects: starts from the last good state on disk, follows every kind of object that the
+// sources read, and tells which names are wanted otherwise than before.
+//
+//   snapshot ──▶ sources ──▶ index ──▶ onNames        (once, before Kubernetes is asked)
+//   follow ────▶ sources ──▶ index ──▶ onNames, snapshot
+//
+// Nothing is told before everything is known once: a half-known cluster would look like a cluster with half its names.
+// A kind that the API server refuses or does not have is told, and does not hold up the others.
+
+import { KubeClient } from '../../kube/client.ts'
+import { openConnection } from '../../kube/connection.ts'
+import { follow, type FollowInfo, type FollowState } from '../../kube/follow.ts'
+import type { KubeObject, ObjectChange } from '../../kube/resource.ts'
+import { type HoldfastError, messageOf } from '../../lib/errors.ts'
+import type { KubeAccess } from '../../server/kubernetes-config.ts'
+import { SourceSnapshot, snapshotId } from '../snapshot.ts'
+import type { SourceState } from '../sources/etcd-source.ts'
+import { EndpointIndex } from './endpoint-index.ts'
+import type { EndpointSource } from './endpoint-source.ts'
+import { type FollowedGroup, followedGroups } from './followed-groups.ts'
+import { RootProblems } from './root-problems.ts'
+import type { Shape } from './shape.ts'
+
+export interface KubeNamesOptions {
+  /** For messages. */
+  readonly name: string
+  readonly kube: KubeAccess
+  readonly sources: readonly EndpointSource[]
+  readonly shape: Shape
+  /** Where the last good state is kept; undefined: nowhere. */
+  readonly stateDirectory: string | undefined
+  readonly signal: AbortSignal
+  /** Names that are wanted otherwise than before; `listed`: found by comparing, not by watching. */
+  readonly onNames: (names: ReadonlySet<string>, listed: boolean, version: bigint) => void
+  readonly onState: (state: SourceState) => void
+  readonly onProblem: (message: string) => void
+}
+
+/** How a kind of objects stands. */
+interface Standing {
+  readonly group: FollowedGroup
+  /** Known objects with their versions, for the first comparison. */
+  readonly known: Map<string, string>
+  count: number
+  version: bigint
+  /** Seen as a whole, by this process. */
+  listed: boolean
+  error: HoldfastError | undefined
+  /** The server has said something, be it that there is no such kind. */
+  answered: boolean
+  /** Deletions that are not believed. */
+  heldBack: readonly ObjectChange[]
+}
+
+/** How long a start waits for Kubernetes, when the last good state is known and when it is not. */
+const PATIENCE_MS = { known: 2000, unknown: 5000 } as const
+const STATE_MS = 1000
+const PROBLEMS_SHOWN = 5
+const CLUSTER_ID = 0n
+
+export class KubeNames {
+  readonly index = new EndpointIndex()
+  /** Resolves when there is something to serve, or nothing is to be waited for. */
+  readonly settled: Promise<void>
+  readonly #options: KubeNamesOptions
+  readonly #settle: () => void
+  readonly #standings: readonly Standing[]
+  readonly #problems: RootProblems
+  #snapshot: SourceSnapshot | undefined
+  #startedFrom: number | undefined
+  /** What has changed and may not be told yet. */
+  #touched = new Set<string>()
+  #ready = false
+  readonly #told = Promise.withResolvers<void>()
+  #telling = false
+
+  constructor(options: KubeNamesOptions) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.settled = promise
+    this.#settle = resolve
+    this.#options = options
+    this.#problems = new RootProblems(options.onProblem)
+    this.#standings = followedGroups(options.sources).map((group) => ({
+      ...{ group, known: new Map<string, string>(), count: 0, version: 0n },
+      ...{ listed: false, error: undefined, answered: false, heldBack: [] },
+    }))
+  }
+
+  /** Every kind of object has been seen as a whole, so what is not there does not exist. */
+  get isComplete(): boolean {
+    return this.#standings.every(({ listed, error, group }) => listed || (group.optional && error !== undefined))
+  }
+
+  /** Names have been told, all of them. */
+  get isReady(): boolean {
+    return this.#ready
+  }
+
+  /** Resolves when names are told for the first time. */
+  async whenReady(): Promise<void> {
+    return this.#told.promise
+  }
+
+  start(): void {
+    this.#recall()
+    this.#tell()
+    setTimeout(this.#settle, this.#ready ? PATIENCE_MS.known : PATIENCE_MS.unknown).unref()
+    this.#follow().catch((thrown: unknown) => this.#fail('follow Kubernetes', thrown))
+  }
+
+  async #follow(): Promise<void> {
+    const { kube, signal } = this.#options
+    const client = new KubeClient(openConnection(kube, kube.env))
+    signal.addEventListener('abort', () => client.close(), { once: true })
+    await Promise.all(
+      this.#standings.map((standing) =>
+        follow({
+          ...{ client, signal, selection: standing.group.selection, known: standing.known },
+          keep: (object) => standing.group.keep(object),
+          onChanges: (changes, info) => this.#take(standing, changes, info),
+          onState: (state) => this.#hear(standing, state),
+        }),
+      ),
+    )
+  }
+
+  /** Takes in the last good state. */
+  #recall(): void {
+    const { stateDirectory, name, kube, signal, onProblem } = this.#options
+    if (stateDirectory === undefined) return
+    const kinds = this.#standings.map(({ group }) => group.id)
+    const id = snapshotId(['kubernetes', name, kube.server ?? '', kube.context ?? '', ...kinds])
+    const snapshot = SourceSnapshot.open(stateDirectory, id, onProblem)
+    this.#snapshot = snapshot
+    signal.addEventListener('abort', () => snapshot.close(), { once: true })
+    const { content } = snapshot
+    if (content === undefined) return
+    const standings = new Map(this.#standings.map((standing) => [standing.group.id, standing]))
+    for (const { key, value, modRevision } of content.entries.values()) {
+      const [groupId, objectKey] = splitKey(key)
+      const standing = standings.get(groupId)
+      if (standing === undefined) continue
+      standing.known.set(objectKey, String(modRevision))
+      standing.count++
+      if (modRevision > standing.version) standing.version = modRevision
+      const object = JSON.parse(Buffer.from(value).toString()) as KubeObject
+      this.#apply(standing.group, { resource: standing.group.selection.resource, key: objectKey, object })
+    }
+    this.#startedFrom = content.savedAt
+    snapshot.release()
+    this.#ready = true
+    this.#publish(true)
+  }
+
+  #take(standing: Standing, changes: readonly ObjectChange[], info: FollowInfo): void {
+    const { group } = standing
+    standing.answered = true
+    const version = versionOf(info.resourceVersion)
+    // An API server whose history is not the one we knew, without a single object: more likely its data are lost.
+    if (info.rewound && info.count === 0 && standing.count > 0) {
+      standing.heldBack = changes
+      this.#doubt(standing)
+      return
+    }
+    if (info.count === 0 && standing.heldBack.length > 0) return
+    const believed = [...standing.heldBack, ...changes]
+    standing.heldBack = []
+    standing.listed ||= info.listed
+    standing.count = info.count
+    standing.version = version
+    const entries = believed.map((change) => this.#entry(group, change))
+    for (const change of believed) this.#apply(group, change)
+    if (entries.length > 0) this.#snapshot?.append({ revision: version, clusterId: CLUSTER_ID, entries })
+    this.#publish(info.listed)
+    if (info.listed) this.#tell()
+    else this.#tellSoon()
+  }
+
+  #doubt({ group, heldBack }: Standing): void {
+    this.#options.onProblem(
+      `Cannot believe that all ${heldBack.length} objects of ${group.id} are gone: the API server's history is not the one known before; their names stay until there is one again`,
+    )
+    this.#tell()
+  }
+
+  #hear(standing: Standing, state: FollowState): void {
+    standing.error = state.up ? undefined : state.error
+    // What the server says of itself is an answer; that it cannot be reached is none.
+    if (!state.up && !state.error.retryable) standing.answered = true
+    this.#publish(true)
+    this.#tell()
+  }
+
+  #entry(group: FollowedGroup, { key, object }: ObjectChange) {
+    return {
+      key: Buffer.from(`${group.id}\n${key}`),
+      value: object === undefined ? undefined : Buffer.from(JSON.stringify(object)),
+      modRevision: versionOf(object?.metadata.resourceVersion ?? ''),
+      lease: 0n,
+    }
+  }
+
+  /** A fault in what an object leads to is no reason to lose sight of the others. */
+  #apply(group: FollowedGroup, change: ObjectChange): void {
+    const { shape } = this.#options
+    for (const { source, keep } of group.readers) {
+      try {
+        const kept = change.object === undefined ? change : { ...change, object: keep(change.object) }
+        for (const root of source.apply(kept)) {
+          const { endpoints, problems } = source.endpoints(root)
+          this.#problems.set(root, problems)
+          for (const name of this.index.set(source.name, root, shape(endpoints))) this.#touched.add(name)
+        }
+      } catch (thrown) {
+        this.#fail(`take in ${group.selection.resource.kind} "${change.key}"`, thrown)
+      }
+    }
+  }
+
+  #publish(listed: boolean): void {
+    if (!this.#ready) {
+      this.#ready = this.#standings.every((standing) => standing.answered)
+      if (!this.#ready) return
+    }
+    const touched = this.#touched
+    this.#touched = new Set()
+    this.#settle()
+    this.#options.onNames(touched, listed, this.#version)
+    this.#told.resolve()
+  }
+
+  #fail(action: string, thrown: unknown): void {
+    this.#options.onProblem(`Cannot ${action} for ${this.#options.name}: ${messageOf(thrown)}`)
+  }
+
+  /** Of the newest object. */
+  get #version(): bigint {
+    return this.#standings.reduce((newest, { version }) => (version > newest ? version : newest), 0n)
+  }
+
+  #tellSoon(): void {
+    if (this.#telling) return
+    this.#telling = true
+    setTimeout(() => this.#tell(), STATE_MS).unref()
+  }
+
+  #tell(): void {
+    this.#telling = false
+    const failing = this.#standings.find(({ error }) => error !== undefined)
+    const problems = this.#problems.all()
+    this.#options.onState({
+      up: failing === undefined && this.#standings.every(({ answered }) => answered),
+      error: failing?.error?.message,
+      hint: failing?.error?.hint,
+      revision: String(this.#version),
+      keys: this.#standings.reduce((sum, { count }) => sum + count, 0),
+      doubted: this.#standings.some(({ heldBack }) => heldBack.length > 0),
+      startedFrom: this.#startedFrom,
+      problemCount: problems.length,
+      problems: problems.slice(0, PROBLEMS_SHOWN),
+    })
+  }
+}
+
+function splitKey(key: Uint8Array): [string, string] {
+  const text = Buffer.from(key).toString()
+  const at = text.indexOf('\n')
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** Versions are numbers in every API server there is, and comparable since Kubernetes says so. */
+function versionOf(text: string): bigint {
+  return /^\d+$/u.test(text) ? BigInt(text) : 0n
+}

@@ -1,0 +1,30 @@
+// What is wrong with one object: sentences for people, each once. A problem never keeps the rest of the object from
+// counting, so a sentence ends with what happens instead.
+
+export class ObjectProblems {
+  /** How the object is spoken of: `ingress default/web`. */
+  readonly subject: string
+  readonly #sentences = new Set<string>()
+
+  constructor(kind: string, key: string) {
+    this.subject = `${kind} ${key}`
+  }
+
+  add(sentence: string): void {
+    this.#sentences.add(sentence)
+  }
+
+  /** `Cannot use ttl "abc" of ingress default/web: <what is>; <what happens instead>`. */
+  unusable(what: string, value: string, reason: string, instead: string): void {
+    this.add(`Cannot use ${what} ${quoted(value)} of ${this.subject}: ${reason}; ${instead}`)
+  }
+
+  get sentences(): readonly string[] {
+    return [...this.#sentences]
+  }
+}
+
+/** On one line, and short: annotations may have 256 kB. */
+function quoted(value: string): string {
+  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value)
+}

@@ -1,0 +1,43 @@
+// What a name stands for when there is nobody else to ask: what its objects want, and where they disagree, whoever has it
+// keeps it, as ExternalDNS decides. For outputs that hold nothing but these names.
+
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { planChanges } from '../endpoints/plan.ts'
+
+/** Every type that an object can ask for. */
+const RECORD_TYPES = ['A', 'AAAA', 'CNAME', 'TXT', 'SRV', 'NS', 'PTR', 'MX', 'NAPTR'] as const
+
+export class SettledNames {
+  readonly #candidates: (name: string) => readonly Endpoint[]
+  readonly #onProblem: (message: string) => void
+  readonly #settled = new Map<string, readonly Endpoint[]>()
+  readonly #told = new Map<string, string>()
+
+  constructor(candidates: (name: string) => readonly Endpoint[], onProblem: (message: string) => void) {
+    this.#candidates = candidates
+    this.#onProblem = onProblem
+  }
+
+  /** Looks at what is wanted now. */
+  settle(name: string): readonly Endpoint[] {
+    const current = this.#settled.get(name) ?? []
+    const plan = planChanges({
+      ...{ current, desired: this.#candidates(name), policy: 'sync', ownerId: '', domainFilter: () => true },
+      ...{ managedRecordTypes: RECORD_TYPES, excludeRecordTypes: [] },
+    })
+    const replaced = new Set([...plan.updateOld, ...plan.delete])
+    const endpoints = [...current.filter((endpoint) => !replaced.has(endpoint)), ...plan.updateNew, ...plan.create]
+    if (endpoints.length === 0) this.#settled.delete(name)
+    else this.#settled.set(name, endpoints)
+    this.tell(name, plan.conflicts.map(({ message }) => message).join('\n'))
+    return endpoints
+  }
+
+  /** Each thing about a name once, until it has changed. */
+  tell(name: string, message: string): void {
+    if ((this.#told.get(name) ?? '') === message) return
+    if (message === '') this.#told.delete(name)
+    else this.#told.set(name, message)
+    for (const line of message.split('\n')) if (line !== '') this.#onProblem(line)
+  }
+}

@@ -1,0 +1,182 @@
+// A publisher: names from Kubernetes objects into records in etcd, for as long as it may. Of several replicas one writes,
+// the others follow and are ready to.
+
+import { KubeClient } from '../../kube/client.ts'
+import { openConnection } from '../../kube/connection.ts'
+import { lead } from '../../kube/leader.ts'
+import { EtcdClient } from '../../etcd/client.ts'
+import type { EtcdOptions } from '../../etcd/options.ts'
+import { messageOf } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import type { KubeAccess } from '../../server/kubernetes-config.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { EndpointSource } from '../kubernetes/endpoint-source.ts'
+import { KubeNames } from '../kubernetes/kube-names.ts'
+import type { Shape } from '../kubernetes/shape.ts'
+import { KubernetesHealth } from './kubernetes-health.ts'
+import type { PublisherState } from './publisher-state.ts'
+import { Reconciler, type ReconcilerOptions } from './reconciler.ts'
+import { SkydnsStore } from './skydns/skydns-store.ts'
+import { GROUP_PROPERTY } from './skydns/storable.ts'
+
+export interface PublishOptions
+  extends Pick<
+    ReconcilerOptions,
+    | 'registry'
+    | 'policy'
+    | 'managedRecordTypes'
+    | 'excludeRecordTypes'
+    | 'domainFilter'
+    | 'intervalMs'
+    | 'maxDeletions'
+    | 'onPlan'
+    | 'dryRun'
+  > {
+  /** For messages. */
+  readonly name: string
+  readonly kube: KubeAccess
+  readonly sources: readonly EndpointSource[]
+  readonly shape: Shape
+  /** Wanted beside what objects ask for. */
+  readonly always?: readonly Endpoint[]
+  readonly etcd: EtcdOptions
+  readonly prefix: string
+  /** Whose values are ours, where the values tell. */
+  readonly strictOwner: string | undefined
+  /** The Lease that says who writes; undefined: nobody else does. */
+  readonly lease:
+    | { readonly namespace: string | undefined; readonly name: string; readonly identity: string }
+    | undefined
+}
+
+export interface PublishContext {
+  readonly log: Log
+  readonly signal: AbortSignal
+  /** Do what is to be done, and end. */
+  readonly once: boolean
+}
+
+const ONCE_PATIENCE_MS = 60_000
+
+export class EndpointPublisher {
+  readonly #options: PublishOptions
+  readonly #context: PublishContext
+  readonly #names: KubeNames
+  readonly #store: SkydnsStore
+  readonly #reconciler: Reconciler
+  readonly #health: KubernetesHealth
+  #etcdUp = false
+  #leading = false
+
+  constructor(options: PublishOptions, context: PublishContext) {
+    const { log, signal } = context
+    this.#options = options
+    this.#context = context
+    this.#health = new KubernetesHealth(log)
+    const client = new EtcdClient(options.etcd)
+    signal.addEventListener('abort', () => client.close(), { once: true })
+    this.#store = new SkydnsStore({
+      ...{ client, prefix: options.prefix, signal, domainFilter: options.domainFilter, showOthers: true },
+      ...(options.strictOwner !== undefined && { owner: options.strictOwner }),
+      onProblem: (message) => log.warning(message),
+      onState: (state) => {
+        this.#etcdUp = state.up
+      },
+      onChange: (names) => this.#reconciler.stored(names),
+    })
+    this.#names = new KubeNames({
+      ...{ name: options.name, kube: options.kube, sources: options.sources, shape: options.shape, signal },
+      stateDirectory: undefined,
+      onNames: (names, listed) => this.#reconciler.touch(names, listed),
+      onState: (state) => this.#health.hear(state),
+      onProblem: (message) => log.warning(message),
+    })
+    const { index } = this.#names
+    index.set('always', 'always', options.always ?? [])
+    this.#reconciler = new Reconciler({
+      ...options,
+      store: this.#store,
+      wanted: { names: () => index.names(), candidates: (name) => index.candidates(name) },
+      isComplete: () => this.#names.isComplete,
+      isStoredProperty: (name) => name === GROUP_PROPERTY,
+      log,
+    })
+  }
+
+  get state(): PublisherState {
+    return {
+      kubernetes: this.#health.state,
+      wanted: this.#names.index.endpointCount,
+      leading: this.#leading,
+      etcd: { up: this.#etcdUp, records: count(this.#store.names()), runs: this.#reconciler.counts },
+    }
+  }
+
+  /** False when it ended with something undone. */
+  async run(): Promise<boolean> {
+    const { signal, once } = this.#context
+    this.#names.start()
+    const following = this.#store.start()
+    following.catch((thrown: unknown) => this.#context.log.error(`Cannot follow etcd: ${messageOf(thrown)}`))
+    if (once) return this.#runOnce()
+    const { lease } = this.#options
+    if (lease === undefined) await this.#write(signal, () => true)
+    else await this.#writeAsLeader(lease)
+    return true
+  }
+
+  async #runOnce(): Promise<boolean> {
+    const { signal, log } = this.#context
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(ONCE_PATIENCE_MS)])
+    await Promise.race([this.#ready(), aborted(patience)])
+    if (!this.#names.isReady || !this.#etcdUp) {
+      if (!signal.aborted)
+        log.error(`Cannot publish: ${this.#health.state?.error ?? 'etcd or Kubernetes does not answer'}`)
+      return false
+    }
+    return this.#reconciler.once()
+  }
+
+  async #ready(): Promise<void> {
+    await Promise.all([this.#store.ready, this.#names.whenReady()])
+  }
+
+  async #write(signal: AbortSignal, mayWrite: () => boolean): Promise<void> {
+    this.#leading = true
+    await Promise.race([this.#ready(), aborted(signal)])
+    if (!signal.aborted) await this.#reconciler.run(signal, mayWrite)
+    this.#leading = false
+  }
+
+  async #writeAsLeader({ namespace, name, identity }: NonNullable<PublishOptions['lease']>): Promise<void> {
+    const { signal, log } = this.#context
+    const { kube } = this.#options
+    const connection = openConnection(kube, kube.env)
+    const client = new KubeClient(connection)
+    await lead({
+      ...{ client, name, identity, signal, namespace: namespace ?? (await connection.namespace()) ?? 'default' },
+      onStartedLeading: async (leading, leads) => {
+        log.info(`Writing: ${identity} holds lease ${name}`)
+        await this.#write(leading, leads)
+      },
+      onStoppedLeading: () => log.info(`Not writing any more: ${identity} gave lease ${name} up`),
+      onState: (state) => {
+        if (state.error !== undefined) log.warning(state.error.message)
+      },
+    })
+    client.close()
+  }
+}
+
+function count(items: Iterable<unknown>): number {
+  let found = 0
+  for (const _ of items) found++
+  return found
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => resolve(), { once: true })
+  return promise
+}

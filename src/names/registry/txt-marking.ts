@@ -1,0 +1,133 @@
+// The marks that go with a set of changes. Each endpoint that stays has one mark that speaks of it, those that go take
+// theirs along, and marks that say what they should are left alone.
+
+import { type Conflict, markedByOther, markTooLong } from '../endpoints/conflict-messages.ts'
+import { type Changes, type Endpoint, LABEL } from '../endpoints/endpoint.ts'
+import { normalName } from '../endpoints/normal-name.ts'
+import type { MarkedChanges } from './registry.ts'
+import { type Mark, markKey, StoredMarks, type TxtFormat } from './txt-format.ts'
+import { isUsableName } from './txt-names.ts'
+
+export class Marking {
+  readonly #format: TxtFormat
+  readonly #changes: Changes
+  readonly #stored: StoredMarks
+  /** What is there and stays. */
+  readonly #staying: NameSet
+  readonly #created: Endpoint[] = []
+  readonly #createdMarks: Endpoint[] = []
+  readonly #oldMarks: Endpoint[] = []
+  readonly #newMarks: Endpoint[] = []
+  readonly #deletedMarks = new Set<Endpoint>()
+  readonly #conflicts: Conflict[] = []
+  /** Names can share a mark, which is written once. */
+  readonly #written = new Set<string>()
+
+  constructor(format: TxtFormat, changes: Changes, stored: readonly Endpoint[]) {
+    this.#format = format
+    this.#changes = changes
+    this.#stored = new StoredMarks(stored, format)
+    const leaving = new NameSet(changes.delete)
+    this.#staying = new NameSet(this.#stored.records.filter((endpoint) => !leaving.has(endpoint)))
+  }
+
+  run(): MarkedChanges {
+    for (const endpoint of this.#changes.create) this.#create(endpoint)
+    for (const endpoint of this.#changes.updateNew) this.#write(endpoint)
+    for (const endpoint of this.#created) this.#staying.add(endpoint)
+    for (const endpoint of this.#changes.delete) this.#delete(endpoint)
+    return {
+      create: [...this.#created, ...this.#createdMarks],
+      updateOld: [...this.#changes.updateOld, ...this.#oldMarks],
+      updateNew: [...this.#changes.updateNew, ...this.#newMarks],
+      delete: [...this.#changes.delete, ...this.#deletedMarks],
+      conflicts: this.#conflicts,
+    }
+  }
+
+  #create(endpoint: Endpoint): void {
+    const name = this.#format.names.nameOf(endpoint.dnsName, endpoint.recordType)
+    const foreign = this.#marksOf(endpoint).find((mark) => !this.#isOurs(mark) && this.#isNeeded(mark))
+    if (!isUsableName(name)) this.#conflicts.push(markTooLong(name, endpoint))
+    else if (foreign !== undefined)
+      this.#conflicts.push(markedByOther(foreign.endpoint, foreign.labels[LABEL.owner] ?? '', endpoint))
+    else {
+      this.#created.push(endpoint)
+      this.#write(endpoint)
+    }
+  }
+
+  /** One mark of all there are is made to say it, if it does not yet. A mark that nobody needs is nobody's. */
+  #write(endpoint: Endpoint): void {
+    const wanted = this.#format.write(endpoint)
+    const key = markKey(wanted.dnsName, wanted.setIdentifier)
+    if (!isUsableName(wanted.dnsName) || this.#written.has(key)) return
+    this.#written.add(key)
+    const marks = this.#marksOf(endpoint)
+    const right = marks.find((mark) => this.#format.says(mark, endpoint))
+    const kept = right ?? marks.at(0)
+    if (kept === undefined) this.#createdMarks.push(wanted)
+    else if (right === undefined) {
+      this.#oldMarks.push(kept.endpoint)
+      // Spelled as it is stored.
+      this.#newMarks.push({ ...wanted, dnsName: kept.endpoint.dnsName })
+    }
+    for (const mark of marks) if (mark !== kept) this.#deletedMarks.add(mark.endpoint)
+  }
+
+  #delete(endpoint: Endpoint): void {
+    const old = this.#stored.at(this.#format.names.oldNameOf(endpoint.dnsName), endpoint.setIdentifier)
+    for (const mark of [...this.#marksOf(endpoint), ...old])
+      if (this.#isOurs(mark) && !this.#isNeeded(mark)) this.#deletedMarks.add(mark.endpoint)
+  }
+
+  #marksOf({ dnsName, recordType, setIdentifier }: Endpoint): readonly Mark[] {
+    return this.#stored.at(this.#format.names.nameOf(dnsName, recordType), setIdentifier)
+  }
+
+  #isOurs({ labels }: Mark): boolean {
+    return this.#format.isOurs(labels[LABEL.owner])
+  }
+
+  /** Whether an endpoint that stays can be the one that it is for. */
+  #isNeeded({ endpoint: { dnsName, setIdentifier } }: Mark): boolean {
+    return this.#format.names.marked(dnsName).some((marked) =>
+      marked.recordType === undefined
+        ? this.#staying.hasName(marked.dnsName)
+        : this.#staying.has({
+            ...{ dnsName: marked.dnsName, recordType: marked.recordType },
+            ...(setIdentifier !== undefined && { setIdentifier }),
+          }),
+    )
+  }
+}
+
+class NameSet {
+  readonly #names = new Set<string>()
+  readonly #keys = new Set<string>()
+
+  constructor(endpoints: Iterable<Endpoint>) {
+    for (const endpoint of endpoints) this.add(endpoint)
+  }
+
+  add(endpoint: Endpoint): void {
+    this.#names.add(normalName(endpoint.dnsName))
+    this.#keys.add(keyOf(endpoint))
+  }
+
+  has(endpoint: Pick<Endpoint, 'dnsName' | 'recordType' | 'setIdentifier'>): boolean {
+    return this.#keys.has(keyOf(endpoint))
+  }
+
+  hasName(dnsName: string): boolean {
+    return this.#names.has(normalName(dnsName))
+  }
+}
+
+function keyOf({
+  dnsName,
+  recordType,
+  setIdentifier = '',
+}: Pick<Endpoint, 'dnsName' | 'recordType' | 'setIdentifier'>) {
+  return `${normalName(dnsName)} ${recordType} ${setIdentifier}`
+}
