@@ -32,7 +32,7 @@ export const dnsCommand = command({
     ready: { value: 'ADDR:PORT', summary: 'serve /ready there, with --zones' },
     metrics: { value: 'ADDR:PORT', summary: 'serve Prometheus /metrics there, with --zones' },
     'plain-udp': { summary: 'use one socket per address and no batches, as where koffi cannot be loaded' },
-    state: { value: 'DIR', summary: 'keep the last good state of sources in etcd there' },
+    state: { value: 'DIR', summary: 'keep the last good state of sources in etcd and Kubernetes there' },
     pidfile: { value: 'FILE', summary: 'write the process id to FILE' },
     quiet: { summary: 'log only errors' },
   },
@@ -84,7 +84,7 @@ export const dnsCommand = command({
 function announce({ loaded, server, zones }: Generation, fromDirectories: boolean, log: Log): void {
   for (const { host, port } of server.listeners) log.info(`Listening on ${printAddress(host, port)} (UDP and TCP)`)
   const { state } = loaded.config
-  if (state !== undefined) log.info(`The last good state of what is in etcd is kept in ${state}`)
+  if (state !== undefined) log.info(`The last good state of sources is kept in ${state}`)
   if (!fromDirectories) return
   const names = zones.serving().map(({ zone }) => zone)
   const example = names.find((name) => !name.endsWith('.arpa.')) ?? names[0]

@@ -23,6 +23,7 @@ const COMMANDS: readonly CommandEntry[] = [
   { name: 'dns', load: async () => (await import('./dns.ts')).dnsCommand },
   { name: 'publish zonefiles', load: async () => (await import('./publish-zonefiles.ts')).publishZonefilesCommand },
   { name: 'publish kubernetes', load: async () => (await import('./publish-kubernetes.ts')).publishKubernetesCommand },
+  { name: 'publish webhook', load: async () => (await import('./publish-webhook.ts')).publishWebhookCommand },
   { name: 'publish kubevirt', load: async () => (await import('./publish-kubevirt.ts')).publishKubevirtCommand },
   { name: 'zone ls', load: async () => (await import('./zone-ls.ts')).zoneLsCommand },
   { name: 'zone get', load: async () => (await import('./zone-get.ts')).zoneGetCommand },

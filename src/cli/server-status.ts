@@ -8,15 +8,15 @@ export interface ServerStatus {
   readonly zones: readonly ZoneStatus[]
 }
 
-/** A source in etcd. Times are ISO 8601. */
+/** A source in etcd or Kubernetes. Times are ISO 8601. */
 export interface SourceStatus {
   readonly name: string
   readonly type: string
   readonly prefix: string
   readonly endpoints: readonly string[]
   /**
-   * `following`: every change is seen. `away`: etcd cannot be reached, what was known stays in service. `starting`: not
-   * reached yet. `doubted`: etcd answers, but has lost what was known; that stays in service.
+   * `following`: every change is seen. `away`: it cannot be reached, what was known stays in service. `starting`: not
+   * reached yet. `doubted`: it answers, but has lost what was known; that stays in service.
    */
   readonly state: 'following' | 'away' | 'starting' | 'doubted'
   readonly since: string

@@ -48,7 +48,10 @@ function sourceTable(sources: readonly SourceStatus[], nowMs: number): string {
 function remarks(source: SourceStatus, nowMs: number): string[] {
   const { state, error, hint, lastError, problems = [], problemCount = 0, startedFrom } = source
   const found: string[] = []
-  if (state === 'doubted') found.push('etcd has nothing of it any more; it stays in service until a key is put there')
+  if (state === 'doubted')
+    found.push(
+      'there is nothing of it any more where it comes from; it stays in service until there is something again',
+    )
   if (error !== undefined) found.push(hint === undefined ? error : `${error}; ${hint}`)
   else if (lastError !== undefined) found.push(`${age(lastError.at, nowMs)} ago: ${lastError.message}`)
   if (state === 'away' && startedFrom !== undefined) found.push(`serving what was known ${age(startedFrom, nowMs)} ago`)

@@ -61,7 +61,7 @@ describe('the status for people', () => {
       'SOURCE     STATE      KEYS  REVISION   SINCE  REMARK',
       'keys       following    12       345  10 min  Cannot use "/skydns/x": not JSON',
       '                                              and 6 more',
-      'lost       doubted      12       345  10 min  etcd has nothing of it any more; it stays in service until a key is put there',
+      'lost       doubted      12       345  10 min  there is nothing of it any more where it comes from; it stays in service until there is something again',
       'ingresses  away       1024       340    40 s  Cannot reach etcd; look at its log',
       '                                              serving what was known 26 h ago',
       'zones      following    12       345  10 min  3 h ago: Cannot reach etcd',

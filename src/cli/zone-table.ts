@@ -240,13 +240,19 @@ export class ZoneTable {
     const lastError = isNew && error !== undefined ? { at: now, message: error } : before?.lastError
     this.#sources.set(key, { ...report, since: isNew ? now : before.since, lastError })
     if (!isNew) return
-    const keys = report.keys === 1 ? '1 key' : `${report.keys} keys`
-    if (up) this.#log.info(`Following ${name} in etcd: ${keys} at revision ${report.revision}`)
-    if (up && report.keys === 0) this.#log.warning(`Nothing is stored under "${report.prefix}" in etcd yet`)
+    if (up) this.#following(report)
     else if (error !== undefined) {
       const stays = knowsNothing(report) ? 'nothing is known of it yet' : 'what was known stays in service'
       this.#log.error(`Source ${name}: ${error}; ${stays}`)
+      if (report.hint !== undefined) this.#log.error(`Source ${name}: ${report.hint}`)
     }
+  }
+
+  #following({ type, name, prefix, keys, revision }: SourceReport): void {
+    const isInEtcd = type !== 'kubevirt' && type !== 'kubernetes'
+    const [noun, version, where] = isInEtcd ? ['key', 'revision', ' in etcd'] : ['object', 'version', '']
+    this.#log.info(`Following ${name}${where}: ${keys} ${noun}${keys === 1 ? '' : 's'} at ${version} ${revision}`)
+    if (isInEtcd && keys === 0) this.#log.warning(`Nothing is stored under "${prefix}" in etcd yet`)
   }
 
   #refused(report: Extract<LoaderReport, { kind: 'refused' }>): void {

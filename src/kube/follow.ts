@@ -3,7 +3,10 @@
 //
 //   list ──▶ watch ──▶ (ended, cut, silent) ──▶ history goes on? ──yes──▶ watch from the last version
 //    ▲         │                                      │
-//    └─────────┴── 410 Gone ◀─────────────────────────┴── no: restored from a backup, or another cluster
+//    └─────────┴── 410 Gone ◀── out of reach ◀────────┴── no: restored from a backup, or another cluster
+//
+// After an outage it lists even where the server would go on: a backup that was restored meanwhile does not show by its
+// versions once new ones have been given out.
 //
 // Lists are of the newest state (no resourceVersion): one from a server's cache (resourceVersion=0) may be older than
 // what is known, and would take away what is new and bring back what is gone.
@@ -106,10 +109,9 @@ class Follower {
       }
     } catch (error) {
       if (this.#options.signal.aborted || !(error instanceof HoldfastError)) throw error
-      // What the server refuses to go on with has to be begun anew.
-      if (error.cause instanceof StatusFailure) this.#mustList = true
-      const isWorthAWord = begunAt === undefined || error.cause instanceof StatusFailure
-      if (isWorthAWord && error.code !== 'KubeGone') throw error
+      // What the server refuses to go on with has to be begun anew; and who was away may have come back with other data.
+      if (begunAt === undefined || error.cause instanceof StatusFailure) this.#mustList = true
+      if (this.#mustList && error.code !== 'KubeGone') throw error
     }
     return begunAt === undefined ? 0 : performance.now() - begunAt
   }

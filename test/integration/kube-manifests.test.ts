@@ -1,20 +1,38 @@
 // What deploy/kubernetes renders to, held to a real API server, and to the sources that run with it.
 
 import { globSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { resourceName } from '../../src/kube/resource.ts'
 import { endpointSources } from '../../src/names/kubernetes/endpoint-sources.ts'
 import { DEFAULT_SETTINGS } from '../../src/names/kubernetes/source-settings.ts'
+import { parseCorefile } from '../../src/server/corefile/parse-corefile.ts'
 import { describeWithKubernetes } from '../support/describe-with-kubernetes.ts'
+import { steadyPort } from '../support/etcd-cluster.ts'
+import { dig, Sandbox } from '../support/holdfast-process.ts'
 import { KubeCluster, type PolicyRule } from '../support/kube-cluster.ts'
+import { until } from '../support/until.ts'
 
 const root = join(import.meta.dirname, '../..')
 const deploy = join(root, 'deploy/kubernetes')
 const manifests = globSync(['{kubevirt,publish}/kustomization.yaml', 'examples/*/kustomization.yaml'], { cwd: deploy })
   .map(dirname)
   .toSorted()
+const HOST = '127.112.0.5'
+const INGRESS = `
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: { name: web, namespace: default }
+spec: { rules: [{ host: web.example.org }] }
+`
+const VMI = `
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstance
+metadata: { name: vmi-sec, namespace: default }
+spec: { networks: [{ name: nic1, multus: { networkName: ptp-conf } }] }
+`
 const components = globSync('components/source-*', { cwd: deploy }).toSorted()
 
 interface Container {
@@ -31,6 +49,7 @@ interface Container {
 interface Manifest {
   readonly kind: string
   readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly data?: Readonly<Record<string, string>>
   readonly rules?: readonly PolicyRule[]
   readonly subjects?: readonly object[]
   readonly spec?: {
@@ -50,7 +69,7 @@ describeWithKubernetes('deploy/kubernetes', () => {
   let cluster: KubeCluster
 
   beforeAll(async () => {
-    cluster = await KubeCluster.start({ host: '127.112.0.5' })
+    cluster = await KubeCluster.start({ host: HOST })
     await cluster.apply(`
 apiVersion: v1
 kind: Namespace
@@ -62,6 +81,14 @@ metadata: { name: strict, labels: { pod-security.kubernetes.io/enforce: restrict
   const render = async (folder: string): Promise<{ text: string; objects: Manifest[] }> => {
     const text = await cluster.kubectl(['kustomize', join(deploy, folder)])
     return { text, objects: parseAllDocuments(text).map((document) => document.toJS() as Manifest) }
+  }
+
+  /** Whatever a manifest has of access control is in force; returns all of its objects. */
+  const permit = async (folder: string): Promise<Manifest[]> => {
+    const { objects } = await render(folder)
+    const items = objects.filter(({ kind }) => /^Namespace$|^ServiceAccount$|Role/u.test(kind))
+    await cluster.apply(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
+    return objects
   }
 
   test('has something to look at', () => {
@@ -146,6 +173,54 @@ metadata: { name: strict, labels: { pod-security.kubernetes.io/enforce: restrict
     }
   })
 
+  test('the rights of the manifest are enough to publish, and to lead', async () => {
+    const objects = await permit('publish')
+    await cluster.apply(INGRESS)
+    const ingress = { resource: 'ingresses', name: 'web', namespace: 'default' }
+    await cluster.setStatus(ingress, { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } })
+
+    const [{ args }] = the('Deployment', objects).spec?.template?.spec.containers ?? []
+    const here = `--metrics-address=${HOST}:${await steadyPort()}`
+    const flags = args.map((arg) => (arg.startsWith('--metrics-address') ? here : arg))
+    const account = await cluster.serviceAccount('holdfast', 'holdfast-publish')
+    await using sandbox = disposable(new Sandbox())
+    const env = { ETCD_URLS: cluster.etcd.endpoints.join(',') }
+    const publisher = sandbox.spawn([...flags, '--kubeconfig', account], 'pipe', env)
+    const stored = () => cluster.etcd.etcdctl('get', '--prefix', '/skydns/org/example/web/')
+    await Promise.race([until('record', async () => (await stored()).includes('192.0.2.1')), publisher.failure()])
+    const holder = ['get', 'lease', 'holdfast-publish', '-n', 'holdfast', '-o', 'jsonpath={.spec.holderIdentity}']
+    expect(await cluster.kubectl(holder)).toContain(hostname())
+    expect(publisher.output).not.toMatch(/forbidden|cannot/iu)
+  })
+
+  test('the rights of the manifest are enough to serve virtual machines', async () => {
+    const objects = await permit('kubevirt')
+    await cluster.applyCrds('kubevirt')
+    await cluster.apply(VMI)
+    const vmi = { resource: 'vmi', name: 'vmi-sec', namespace: 'default' }
+    await cluster.setStatus(vmi, { interfaces: [{ name: 'nic1', ipAddress: '10.10.0.5', ipAddresses: ['10.10.0.5'] }] })
+
+    const names = the('ConfigMap', objects).data?.['names.yaml'] ?? ''
+    const ports = await Promise.all(['dns', 'health', 'ready', 'metrics'].map(() => steadyPort()))
+    const [port] = ports
+    await using sandbox = disposable(new Sandbox())
+    const file = sandbox.write(
+      'names.yaml',
+      names.replaceAll(/:(?:5353|8080|8181|9153)\b/gu, () => `${HOST}:${ports.shift()}`),
+    )
+    const KUBECONFIG = await cluster.serviceAccount('holdfast', 'holdfast-kubevirt')
+    const server = sandbox.spawn(['dns', '--config', file], 'pipe', { KUBECONFIG })
+    const answer = () => dig(port, `@${HOST}`, '+short', 'nic1.vmi-sec.default.vm').catch(() => '')
+    await Promise.race([until('answer', async () => (await answer()) === '10.10.0.5'), server.failure()])
+    expect(server.output).not.toMatch(/forbidden|cannot/iu)
+  })
+
+  test('the Corefile for a CoreDNS beside it is one that we take, too', () => {
+    const file = join(deploy, 'examples/kubevirt-coredns/Corefile')
+    const surroundings = { file, env: {}, readFile: () => '', hostname: 'localhost' }
+    expect(() => parseCorefile(readFileSync(file, 'utf8'), surroundings)).not.toThrow()
+  })
+
   test('names of virtual machines are served on 53 and 5353, UDP and TCP', async () => {
     const { objects } = await render('kubevirt')
     const ports = the('Service', objects).spec?.ports?.map(({ port, protocol }) => `${port} ${protocol}`)
@@ -171,6 +246,10 @@ metadata: { name: strict, labels: { pod-security.kubernetes.io/enforce: restrict
     })
   })
 })
+
+function disposable(sandbox: Sandbox): Sandbox & AsyncDisposable {
+  return Object.assign(sandbox, { [Symbol.asyncDispose]: () => sandbox.close() })
+}
 
 function the(wanted: string, objects: readonly Manifest[]): Manifest {
   const found = objects.filter(({ kind }) => kind === wanted)

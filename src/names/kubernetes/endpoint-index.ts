@@ -60,6 +60,21 @@ export class EndpointIndex {
       return !seen.has(identity) && seen.add(identity)
     })
   }
+
+  /** What is to be said of a name that several objects want with different targets; a name of many nodes has them all. */
+  dispute(name: string): string | undefined {
+    const wishes = (this.#names.get(name) ?? []).filter(({ source }) => source !== 'node')
+    if (wishes.length < 2) return undefined
+    const byRoot = Map.groupBy(wishes, ({ root }) => root)
+    const claims = Array.from(byRoot, ([root, each]) => {
+      const targets = each.flatMap(({ endpoint }) => endpoint.targets).toSorted()
+      return { root, targets: targets.join(' ') }
+    })
+    const [first, other] = [claims[0], claims.find(({ targets }) => targets !== claims[0].targets)]
+    if (other === undefined) return undefined
+    const told = [first, other].map(({ root, targets }) => `${root} (${targets})`).join(' and ')
+    return `Name "${name}" is wanted by ${told} with different targets; give it to one object, or all of them the same targets`
+  }
 }
 
 function byName(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {

@@ -18,7 +18,7 @@ import type { SourceState } from '../sources/etcd-source.ts'
 import { EndpointIndex } from './endpoint-index.ts'
 import type { EndpointSource } from './endpoint-source.ts'
 import { type FollowedGroup, followedGroups } from './followed-groups.ts'
-import { RootProblems } from './root-problems.ts'
+import { ToldProblems } from './told-problems.ts'
 import type { Shape } from './shape.ts'
 
 export interface KubeNamesOptions {
@@ -65,7 +65,7 @@ export class KubeNames {
   readonly #options: KubeNamesOptions
   readonly #settle: () => void
   readonly #standings: readonly Standing[]
-  readonly #problems: RootProblems
+  readonly #problems: ToldProblems
   #snapshot: SourceSnapshot | undefined
   #startedFrom: number | undefined
   /** What has changed and may not be told yet. */
@@ -79,7 +79,7 @@ export class KubeNames {
     this.settled = promise
     this.#settle = resolve
     this.#options = options
-    this.#problems = new RootProblems(options.onProblem)
+    this.#problems = new ToldProblems(options.onProblem)
     this.#standings = followedGroups(options.sources).map((group) => ({
       ...{ group, known: new Map<string, string>(), count: 0, version: 0n },
       ...{ listed: false, error: undefined, answered: false, heldBack: [] },
@@ -224,6 +224,7 @@ export class KubeNames {
     }
     const touched = this.#touched
     this.#touched = new Set()
+    for (const name of touched) this.#problems.set(`name ${name}`, asList(this.index.dispute(name)))
     this.#settle()
     this.#options.onNames(touched, listed, this.#version)
     this.#told.resolve()
@@ -271,4 +272,8 @@ function splitKey(key: Uint8Array): [string, string] {
 /** Versions are numbers in every API server there is, and comparable since Kubernetes says so. */
 function versionOf(text: string): bigint {
   return /^\d+$/u.test(text) ? BigInt(text) : 0n
+}
+
+function asList(message: string | undefined): readonly string[] {
+  return message === undefined ? [] : [message]
 }

@@ -28,8 +28,10 @@ export class ServiceRelations {
   readonly #slicesOfService = new KeyGroups()
   readonly #slicesOfPod = new KeyGroups()
   readonly #podsOfNode = new KeyGroups()
-  readonly #podsOfNamespace = new KeyGroups()
-  readonly #localsOfNamespace = new KeyGroups()
+  /** By namespace and by each label: a selector then looks at few pods, and a pod at few selectors. */
+  readonly #podsOfLabel = new KeyGroups()
+  /** Those whose traffic stays local, by the first label that they select. */
+  readonly #localsOfLabel = new KeyGroups()
   readonly #onEveryNode = new Set<string>()
   #everyNode: NodeAddresses | undefined
 
@@ -42,12 +44,12 @@ export class ServiceRelations {
   }
 
   setService(key: string, service: Service | undefined): void {
-    const namespace = namespaceOf(key)
-    this.#localsOfNamespace.delete(namespace, key)
+    const before = this.#services.get(key)
+    if (before !== undefined) this.#localsOfLabel.delete(selectedLabel(key, before), key)
     this.#onEveryNode.delete(key)
     setOrDelete(this.#services, key, service)
     if (service === undefined) return
-    if (isLocalNodePort(service)) this.#localsOfNamespace.add(namespace, key)
+    if (isLocalNodePort(service)) this.#localsOfLabel.add(selectedLabel(key, service), key)
     else if (service.spec?.type === 'NodePort') this.#onEveryNode.add(key)
   }
 
@@ -94,7 +96,7 @@ export class ServiceRelations {
 
   /** Pods of a service's namespace that it selects. */
   podsSelectedBy(serviceKey: string, service: Service): readonly Pod[] {
-    return Array.from(this.#podsOfNamespace.of(namespaceOf(serviceKey)), (key) => this.#pods.get(key))
+    return Array.from(this.#podsOfLabel.of(selectedLabel(serviceKey, service)), (key) => this.#pods.get(key))
       .filter(isThere)
       .filter((pod) => selectsPod(service, pod))
   }
@@ -118,15 +120,16 @@ export class ServiceRelations {
     }
   }
 
-  #indexPod(key: string, { spec }: Pod, action: 'add' | 'delete'): void {
-    this.#podsOfNamespace[action](namespaceOf(key), key)
-    if (spec?.nodeName !== undefined) this.#podsOfNode[action](spec.nodeName, key)
+  #indexPod(key: string, pod: Pod, action: 'add' | 'delete'): void {
+    for (const label of labelsOf(key, pod)) this.#podsOfLabel[action](label, key)
+    if (pod.spec?.nodeName !== undefined) this.#podsOfNode[action](pod.spec.nodeName, key)
   }
 
   #dependentsOf(podKey: string, pod: Pod | undefined): readonly string[] {
     if (pod === undefined) return []
     const slices = Array.from(this.#slicesOfPod.of(podKey), (key) => this.#slices.get(key))
-    const locals = [...this.#localsOfNamespace.of(namespaceOf(podKey))].filter((key) => {
+    const candidates = labelsOf(podKey, pod).flatMap((label) => [...this.#localsOfLabel.of(label)])
+    const locals = candidates.filter((key) => {
       const service = this.#services.get(key)
       return service !== undefined && selectsPod(service, pod)
     })
@@ -145,6 +148,20 @@ export class ServiceRelations {
 function setOrDelete<Value>(map: Map<string, Value>, key: string, value: Value | undefined): void {
   if (value === undefined) map.delete(key)
   else map.set(key, value)
+}
+
+/** The namespace alone, and with each label. */
+function labelsOf(podKey: string, { metadata }: Pod): string[] {
+  const namespace = namespaceOf(podKey)
+  const labels = Object.entries(metadata.labels ?? {}).map(([name, value]) => `${namespace} ${name}=${value}`)
+  return [namespace, ...labels]
+}
+
+/** One of the labels that every pod of the service has. */
+function selectedLabel(serviceKey: string, { spec }: Service): string {
+  const [first] = Object.entries(spec?.selector ?? {})
+  const namespace = namespaceOf(serviceKey)
+  return first === undefined ? namespace : `${namespace} ${first[0]}=${first[1]}`
 }
 
 function namespaceOf(key: string): string {

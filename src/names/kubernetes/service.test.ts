@@ -191,7 +191,8 @@ describe('other services', () => {
   const published = (spec: object, annotated: Record<string, string> = {}, settings: Partial<SourceSettings> = {}) => {
     const source = make(settings)
     const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }, { hostname: 'lb.org' }] } }
-    applyAll(source, [{ ...service('web', spec, annotated), status }])
+    const object = { ...service('web', spec, annotated), status }
+    applyAll(source, [object])
     return texts(source, 'web')
   }
 

@@ -3,19 +3,19 @@
 
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { planChanges } from '../endpoints/plan.ts'
+import { ToldProblems } from './told-problems.ts'
 
 /** Every type that an object can ask for. */
 const RECORD_TYPES = ['A', 'AAAA', 'CNAME', 'TXT', 'SRV', 'NS', 'PTR', 'MX', 'NAPTR'] as const
 
 export class SettledNames {
   readonly #candidates: (name: string) => readonly Endpoint[]
-  readonly #onProblem: (message: string) => void
+  readonly #problems: ToldProblems
   readonly #settled = new Map<string, readonly Endpoint[]>()
-  readonly #told = new Map<string, string>()
 
   constructor(candidates: (name: string) => readonly Endpoint[], onProblem: (message: string) => void) {
     this.#candidates = candidates
-    this.#onProblem = onProblem
+    this.#problems = new ToldProblems(onProblem)
   }
 
   /** Looks at what is wanted now. */
@@ -29,15 +29,15 @@ export class SettledNames {
     const endpoints = [...current.filter((endpoint) => !replaced.has(endpoint)), ...plan.updateNew, ...plan.create]
     if (endpoints.length === 0) this.#settled.delete(name)
     else this.#settled.set(name, endpoints)
-    this.tell(name, plan.conflicts.map(({ message }) => message).join('\n'))
+    this.tell(
+      name,
+      plan.conflicts.map(({ message }) => message),
+    )
     return endpoints
   }
 
-  /** Each thing about a name once, until it has changed. */
-  tell(name: string, message: string): void {
-    if ((this.#told.get(name) ?? '') === message) return
-    if (message === '') this.#told.delete(name)
-    else this.#told.set(name, message)
-    for (const line of message.split('\n')) if (line !== '') this.#onProblem(line)
+  /** What is wrong with the name now. */
+  tell(name: string, problems: readonly string[]): void {
+    this.#problems.set(name, problems)
   }
 }

@@ -15,6 +15,7 @@ import type { Conflict } from '../endpoints/conflict-messages.ts'
 import type { Changes, Endpoint } from '../endpoints/endpoint.ts'
 import { normalName } from '../endpoints/normal-name.ts'
 import { planChanges, type Policy } from '../endpoints/plan.ts'
+import { ToldProblems } from '../kubernetes/told-problems.ts'
 import type { Registry } from '../registry/registry.ts'
 import { DeletionLimit } from './deletion-limit.ts'
 import type { RunCounts } from './publisher-state.ts'
@@ -56,6 +57,9 @@ export interface ReconcilerOptions {
   readonly log: Log
 }
 
+/** The subject of problems that are about no name in particular. */
+const STORE = ''
+
 const RETRY_MS = { first: 200, most: 30_000 } as const
 
 export class Reconciler {
@@ -66,12 +70,13 @@ export class Reconciler {
   #waiting = new Map<string, boolean>()
   /** Names that this process has seen wanted at some time. */
   readonly #seen = new Set<string>()
-  readonly #told = new Map<string, string>()
+  readonly #problems: ToldProblems
   #wake: (() => void) | undefined
 
   constructor(options: ReconcilerOptions) {
     this.#options = options
     this.#limit = new DeletionLimit(options.maxDeletions, options.log)
+    this.#problems = new ToldProblems((message) => options.log.warning(message))
   }
 
   get counts(): RunCounts {
@@ -123,7 +128,7 @@ export class Reconciler {
     try {
       again = await this.#reconcile(isFull ? this.#everything(batch) : batch, mayWrite)
     } catch (thrown) {
-      this.#tell('', `Cannot write records: ${messageOf(thrown)}; it is tried again`)
+      this.#problems.set(STORE, [`Cannot write records: ${messageOf(thrown)}; it is tried again`])
       again = [...batch.keys()]
     }
     for (const name of again) if (!this.#waiting.has(name)) this.#waiting.set(name, batch.get(name) ?? false)
@@ -152,7 +157,7 @@ export class Reconciler {
     const changes = this.#plan(existing, names)
     if (isEmpty(changes)) {
       this.#counts.idle++
-      this.#told.delete('')
+      this.#problems.set(STORE, [])
       return []
     }
     const { conflicts, ...marked } = registry.mark(changes, existing)
@@ -189,24 +194,17 @@ export class Reconciler {
   }
 
   #tellConflicts(names: Iterable<string>, conflicts: readonly Conflict[]): void {
-    const byName = Map.groupBy(conflicts, ({ dnsName }) => dnsName)
-    for (const name of names) if (!byName.has(name)) this.#told.delete(name)
-    for (const [name, each] of byName) this.#tell(name, each.map(({ message }) => message).join('\n'))
+    const byName = Map.groupBy(conflicts, ({ dnsName }) => normalName(dnsName))
+    for (const name of new Set([...names, ...byName.keys()]))
+      this.#problems.set(name, byName.get(name)?.map(({ message }) => message) ?? [])
   }
 
   /** An etcd that is away is one problem, however many names it concerns. */
   #tellProblems(problems: readonly StoreProblem[]): void {
-    const general = problems.find(({ retryable }) => retryable)
-    if (general === undefined) this.#told.delete('')
-    else this.#tell('', `${general.message}${problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''}`)
-    for (const { name, message, retryable } of problems) if (!retryable) this.#tell(name, message)
-  }
-
-  /** Each thing once, until it has changed. */
-  #tell(name: string, message: string): void {
-    if (this.#told.get(name) === message) return
-    this.#told.set(name, message)
-    for (const line of message.split('\n')) this.#options.log.warning(line)
+    const [general, ...others] = problems.filter(({ retryable }) => retryable)
+    const more = others.length > 0 ? ` (and ${others.length} names more)` : ''
+    this.#problems.set(STORE, general === undefined ? [] : [`${general.message}${more}`])
+    for (const { name, message, retryable } of problems) if (!retryable) this.#problems.set(name, [message])
   }
 
   async #idle(ms: number, signal: AbortSignal): Promise<void> {

@@ -65,13 +65,12 @@ export class KubeZones {
       const records = endpoints.flatMap((endpoint) => endpointRecords(endpoint, this.#ttlSeconds))
       const ownRecords = own.get(formatName(owner)) ?? []
       if (ownRecords.length > 0 && records.some(({ type }) => type === TYPE.CNAME))
-        this.#names.tell(
-          name,
+        this.#names.tell(name, [
           `Cannot serve "${name}" as a CNAME: the zone itself has records there; another name is wanted`,
-        )
+        ])
       else part.set(owner, [...ownRecords, ...records])
     } catch (thrown) {
-      this.#names.tell(name, `Cannot serve "${name}": ${messageOf(thrown)}; it stays as it is`)
+      this.#names.tell(name, [`Cannot serve "${name}": ${messageOf(thrown)}; it stays as it is`])
     }
   }
 }

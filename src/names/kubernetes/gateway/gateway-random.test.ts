@@ -12,28 +12,32 @@ const some = <Value>(...values: readonly Value[]) => fc.constantFrom(...values)
 const few = <Value>(values: fc.Arbitrary<Value>) => fc.array(values, { maxLength: 2 })
 const NAMESPACE = some('a', 'b')
 const NAME = some('*.org', 'x.org', 'y.x.org', 'z.org')
-const PARENT = fc.record(
-  { name: some('g1', 'g2'), namespace: NAMESPACE, sectionName: some('l1', 'l2'), port: some(80, 443) },
-  { requiredKeys: ['name'] },
+const PARENT = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ name: some('g1', 'g2'), namespace: NAMESPACE }) },
+  {
+    weight: 1,
+    arbitrary: fc.record(
+      { name: some('g1', 'g2'), sectionName: some('l1', 'l2'), port: some(80, 443) },
+      { requiredKeys: ['name'] },
+    ),
+  },
 )
 const LISTENER = fc.record(
   {
-    name: some('l1', 'l2'),
-    hostname: NAME,
-    port: some(80, 443),
-    protocol: some('HTTP', 'HTTPS', 'TLS'),
+    ...{ name: some('l1', 'l2'), hostname: NAME, port: some(80, 80, 443) },
+    protocol: some('HTTP', 'HTTP', 'HTTPS', 'TLS'),
     allowedRoutes: fc.record(
       {
         namespaces: some<object>(
-          ...[{ from: 'All' }, { from: 'All' }, { from: 'Same' }],
-          ...[{ from: 'Selector', selector: { matchLabels: { team: 'x' } } }, { from: 'Selector' }],
+          ...[{ from: 'All' }, { from: 'Same' }, { from: 'Selector' }],
+          ...Array.from({ length: 3 }, () => ({ from: 'Selector', selector: { matchLabels: { team: 'x' } } })),
         ),
         kinds: some([{ kind: 'HTTPRoute' }], [{ kind: 'TLSRoute' }], []),
       },
-      { requiredKeys: [] },
+      { requiredKeys: ['namespaces'] },
     ),
   },
-  { requiredKeys: [] },
+  { requiredKeys: ['allowedRoutes'] },
 )
 const ANNOTATIONS = some<Record<string, string>>(
   ...[{}, {}, { 'external-dns.kubernetes.io/hostname': 'n.org' }, { 'external-dns.kubernetes.io/controller': 'other' }],
@@ -50,9 +54,10 @@ const OBJECT: fc.Arbitrary<TestObject> = fc.oneof(
   fc
     .record({
       ...{ name: some('r1', 'r2', 'r3'), namespace: NAMESPACE, annotations: ANNOTATIONS, hostnames: few(NAME) },
-      ...{ parents: few(PARENT), accepted: few(PARENT), status: some('True', 'True', 'False') },
+      ...{ parents: few(PARENT), status: some('True', 'True', 'True', 'False') },
+      accepted: fc.option(few(PARENT), { nil: undefined, freq: 3 }),
     })
-    .map(({ accepted, ...parts }) => route({ ...parts, ...(accepted.length > 0 && { accepted }) })),
+    .map(({ accepted, ...parts }) => route({ ...parts, ...(accepted === undefined || { accepted }) })),
   fc.tuple(NAMESPACE, some<Record<string, string>>({}, { team: 'x' })).map(([name, labels]) => namespace(name, labels)),
 )
 

@@ -92,7 +92,9 @@ describe('which Gateways count', () => {
       namespace: 'x',
       labelFilter: 'c',
     })
-    const asked = follows.map(({ resource: { plural, version }, keep: _, ...rest }) => ({ plural, version, ...rest }))
+    const asked = follows.map(({ resource, namespace: of, labelSelector, fieldSelector }) => ({
+      ...{ plural: resource.plural, version: resource.version, namespace: of, labelSelector, fieldSelector },
+    }))
     expect(asked).toEqual([
       { plural: 'httproutes', version: 'v1', namespace: 'x', labelSelector: 'c' },
       { plural: 'gateways', version: 'v1', namespace: 'ns1', labelSelector: 'a=b' },

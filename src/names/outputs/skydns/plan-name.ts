@@ -22,8 +22,10 @@ export interface Write {
 
 export interface Surroundings {
   readonly prefix: string
-  /** Only entries of this owner are changed, and new ones carry it. */
+  /** Only entries of this owner are changed, and what is written carries it. */
   readonly owner: string | undefined
+  /** Entries of this one, too: they become ours. */
+  readonly formerOwner?: string | undefined
   /** What there is at a key. */
   at(key: string): Entry | Unreadable | undefined
 }
@@ -64,8 +66,9 @@ class Planning {
   constructor(name: string, entries: readonly Entry[], around: Surroundings) {
     this.#name = name
     this.#around = around
-    const { owner } = around
-    const own = entries.filter(({ service }) => owner === undefined || service.owner === owner)
+    const { owner, formerOwner = owner } = around
+    const isOwn = ({ service }: Entry) => [undefined, service.owner].includes(owner) || service.owner === formerOwner
+    const own = entries.filter(isOwn)
     this.#drafts = own.map((entry) => ({ key: entry.key, before: entry, after: entry.service }))
   }
 
@@ -84,6 +87,7 @@ class Planning {
           host: normalTarget(host) === normalTarget(target) ? host : withoutFinalDot(target),
           ttl: ttlOf(wanted),
           group: wanted.providerSpecific[0]?.value ?? '',
+          owner: this.#around.owner ?? draft.after?.owner ?? '',
         }
         stale.delete(draft)
         this.#wanted.push(draft)
@@ -163,7 +167,7 @@ class Planning {
   #settle(draft: Draft, text: string, ttl: number): void {
     const after = draft.after ?? this.#newService(draft.key)
     // Beside a host the TTL is that of the host.
-    draft.after = { ...after, text, ttl: after.host === '' ? ttl : after.ttl }
+    draft.after = { ...after, text, ttl: after.host === '' ? ttl : after.ttl, owner: this.#around.owner ?? after.owner }
   }
 
   #add(key: string): Draft {

@@ -26,6 +26,8 @@ export interface SkydnsStoreOptions {
   readonly prefix: string
   /** Given: values carry it, and values of others are not touched. */
   readonly owner?: string
+  /** What belongs to this owner may be changed, too, and is ours then. */
+  readonly formerOwner?: string
   /** Whether endpoints of other owners are told, too. */
   readonly showOthers?: boolean
   /** Names that matter; all unless given. */
@@ -147,7 +149,8 @@ export class SkydnsStore {
 
   /** Names for which there is nothing to write are done. */
   #plan(run: ApplyRun): NameWrites[] {
-    const around = { prefix: this.#prefix, owner: this.#options.owner, at: (key: string) => this.#index.at(key) }
+    const { owner, formerOwner } = this.#options
+    const around = { prefix: this.#prefix, owner, formerOwner, at: (key: string) => this.#index.at(key) }
     return Array.from(run.open, ([name, change]) => {
       const writes = planName(change, this.#index.of(name), around)
       if (typeof writes === 'string') run.refuse(name, writes)
@@ -196,9 +199,9 @@ export class SkydnsStore {
 
   #endpointsOf(name: string): Endpoint[] {
     if (!this.#matters(name)) return []
-    const { owner, showOthers = false } = this.#options
+    const { owner, formerOwner, showOthers = owner === undefined } = this.#options
     const entries = this.#index.of(name)
-    const visible = entries.filter(({ service }) => owner === undefined || showOthers || service.owner === owner)
+    const visible = entries.filter(({ service }) => showOthers || [owner, formerOwner].includes(service.owner))
     return readEndpoints(visible, owner !== undefined)
   }
 

@@ -1,0 +1,184 @@
+// `holdfast publish webhook`: a provider for ExternalDNS (`--provider=webhook`), for those who keep ExternalDNS and want
+// what it lacks behind it: writes that are transactions, reads from a live mirror, no key touched that is not meant.
+
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { EtcdClient } from '../etcd/client.ts'
+import { HoldfastError, messageOf } from '../lib/errors.ts'
+import { Log } from '../lib/log.ts'
+import { LogSink } from '../lib/log-sink.ts'
+import { domainFilter, type DomainFilterOptions } from '../names/endpoints/domain-filter.ts'
+import { SkydnsStore } from '../names/outputs/skydns/skydns-store.ts'
+import { WebhookServer } from '../names/outputs/skydns/webhook-server.ts'
+import { cannotListen } from '../server/cannot-listen.ts'
+import type { HttpAddress } from '../server/config.ts'
+import { METRICS_CONTENT_TYPE, MetricsText } from '../server/metrics/metrics-text.ts'
+import { writeProcessMetrics } from '../server/metrics/process-metrics.ts'
+import { command, EXIT } from './command.ts'
+import { ETCD_FLAGS } from './etcd-flags.ts'
+import { readEtcdUrls } from './etcd-urls.ts'
+import { ExternalDnsFlags, externalDnsOptions } from './external-dns-flags.ts'
+import { readHttpAddress } from './publish-flags.ts'
+
+/** Where ExternalDNS looks for a webhook, and where its chart asks how it is. */
+const LISTEN = '127.0.0.1:8888'
+const METRICS = ':8080'
+const PREFIX = '/skydns/'
+const OWNER = 'default'
+const TIMEOUT_MS = 5000
+
+const SHARED_FLAGS: ReadonlySet<string> = new Set([
+  'domain-filter',
+  'exclude-domains',
+  'regex-domain-filter',
+  'regex-domain-exclusion',
+  'coredns-prefix',
+  'coredns-strictly-owned',
+  'no-coredns-strictly-owned',
+  'txt-owner-id',
+])
+
+export const publishWebhookCommand = command({
+  name: 'publish webhook',
+  summary: 'Write records into etcd for an ExternalDNS with --provider=webhook',
+  usage: '[--listen ADDR:PORT] [--domain-filter DOMAIN]... [--coredns-prefix PREFIX] [OPTIONS]',
+  options: {
+    listen: { value: 'ADDR:PORT', summary: `where ExternalDNS asks; ${LISTEN} unless given` },
+    'metrics-address': {
+      value: 'ADDR:PORT',
+      summary: `serve /metrics and /healthz there; ${METRICS} unless given, nowhere if empty`,
+    },
+    quiet: { summary: 'log only errors' },
+    ...ETCD_FLAGS,
+    ...Object.fromEntries(Object.entries(externalDnsOptions()).filter(([name]) => SHARED_FLAGS.has(name))),
+  },
+  async run({ options }, io) {
+    const flags = new ExternalDnsFlags(options, io.env)
+    const metrics = options['metrics-address'] ?? METRICS
+    const webhook = new Webhook({
+      listen: readHttpAddress(options.listen ?? LISTEN),
+      metrics: metrics === '' ? undefined : readHttpAddress(metrics),
+      domains: readDomains(flags),
+      prefix: readPrefix(flags),
+      owner: flags.flag('coredns-strictly-owned') ? (flags.text('txt-owner-id') ?? OWNER) : undefined,
+    })
+    const client = new EtcdClient(await readEtcdUrls(options, io))
+    const sink = new LogSink(1)
+    const signal = io.stopSignal()
+    try {
+      await webhook.run(client, new Log(sink, { quiet: options.quiet }), signal)
+    } finally {
+      client.close()
+      await sink.flush()
+    }
+    return EXIT.done
+  },
+})
+
+interface WebhookSettings {
+  readonly listen: HttpAddress
+  readonly metrics: HttpAddress | undefined
+  readonly domains: DomainFilterOptions
+  readonly prefix: string
+  /** Whose values are ours, where the values tell. */
+  readonly owner: string | undefined
+}
+
+class Webhook {
+  readonly #settings: WebhookSettings
+  /** Answers by route and status. */
+  readonly #answers = new Map<string, { route: string; status: string; count: number }>()
+  #isUp = false
+
+  constructor(settings: WebhookSettings) {
+    this.#settings = settings
+  }
+
+  async run(client: EtcdClient, log: Log, signal: AbortSignal): Promise<void> {
+    const { listen, metrics, domains } = this.#settings
+    // Ends after the server, so that requests under way are done.
+    const following = new AbortController()
+    const store = this.#store(client, log, following.signal)
+    const server = new WebhookServer({ store, domains, log, onAnswer: (route, status) => this.#count(route, status) })
+    try {
+      await server.listen(listen.host, listen.port).catch((thrown: unknown) => refuse(listen, thrown))
+      if (metrics !== undefined) await serveMetrics(metrics, () => this.#metrics(store), signal)
+      log.info(`Listening on ${listen.host}:${listen.port} for ExternalDNS`)
+      store.start().catch((thrown: unknown) => log.error(`Cannot follow etcd: ${messageOf(thrown)}`))
+      if (!signal.aborted) await once(signal, 'abort')
+      log.info(`Stopping on ${String(signal.reason)}`)
+    } finally {
+      await server.close()
+      following.abort(signal.reason)
+    }
+  }
+
+  #store(client: EtcdClient, log: Log, signal: AbortSignal): SkydnsStore {
+    const { prefix, owner, domains } = this.#settings
+    return new SkydnsStore({
+      ...{ client, prefix, signal, domainFilter: domainFilter(domains) },
+      ...(owner !== undefined && { owner }),
+      onProblem: (message) => log.warning(message),
+      onChange: () => undefined,
+      onState: (state) => {
+        this.#isUp = state.up
+        if (state.up) log.info(`Following "${prefix}" from revision ${state.revision}`)
+        else log.error(state.error.message)
+      },
+    })
+  }
+
+  #count(route: string, status: number): void {
+    const key = `${route} ${status}`
+    const { count } = this.#answers.get(key) ?? { count: 0 }
+    this.#answers.set(key, { route, status: String(status), count: count + 1 })
+  }
+
+  #metrics(store: SkydnsStore): string {
+    const text = new MetricsText()
+    text.family('holdfast_webhook_answers_total', 'counter', 'Requests of ExternalDNS, by their outcome.')
+    for (const { route, status, count } of this.#answers.values()) text.sample(count, { route, status })
+    text.family('holdfast_webhook_names', 'gauge', 'Names with records in etcd.')
+    text.sample([...store.names()].length)
+    text.family(
+      'holdfast_publisher_up',
+      'gauge',
+      'Whether changes are followed: 1, or 0 while the last known state stands.',
+    )
+    text.sample(this.#isUp ? 1 : 0, { of: 'etcd' })
+    writeProcessMetrics(text)
+    return text.toString()
+  }
+}
+
+/** Resolves when it listens; ends with the signal. */
+async function serveMetrics(address: HttpAddress, metrics: () => string, signal: AbortSignal): Promise<void> {
+  const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, ({ url = '' }, response) => {
+    response.setHeader('connection', 'close')
+    if (url === '/metrics') response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(metrics())
+    else if (url === '/healthz') response.writeHead(200, { 'content-type': 'text/plain' }).end('OK\n')
+    else response.writeHead(404).end()
+  })
+  server.listen({ port: address.port, ...(address.host !== '' && { host: address.host }) })
+  await once(server, 'listening').catch((thrown: unknown) => refuse(address, thrown))
+  signal.addEventListener('abort', () => server.close(), { once: true })
+}
+
+function refuse({ host, port }: HttpAddress, thrown: unknown): never {
+  throw cannotListen('TCP', host, port, (thrown as NodeJS.ErrnoException).code ?? messageOf(thrown))
+}
+
+function readDomains(flags: ExternalDnsFlags): DomainFilterOptions {
+  return {
+    include: flags.list('domain-filter'),
+    exclude: flags.list('exclude-domains'),
+    regexInclude: flags.text('regex-domain-filter') ?? '',
+    regexExclude: flags.text('regex-domain-exclusion') ?? '',
+  }
+}
+
+function readPrefix(flags: ExternalDnsFlags): string {
+  const prefix = flags.text('coredns-prefix') ?? PREFIX
+  if (prefix !== '') return prefix
+  throw new HoldfastError('Usage', 'Cannot use an empty --coredns-prefix: it stands for every key of the cluster')
+}
