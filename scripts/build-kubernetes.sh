@@ -52,6 +52,7 @@ if [[ ! -d "$directory" ]]; then
   install -D -m 644 -t crds/gateway-experimental "$definitions/experimental/"*_{gateways,listenersets,*routes}.yaml
   definitions="$(sources "sigs.k8s.io/external-dns@$external_dns")/config/crd"
   install -D -m 644 -t crds/dnsendpoint "$definitions/standard/"dnsendpoints.*.yaml
-  mv "$staging/ready" "$directory"
+  # Another run may have been faster.
+  mv -T "$staging/ready" "$directory" 2>/dev/null || [[ -d "$directory" ]]
 fi
 echo "$directory"

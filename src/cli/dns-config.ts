@@ -4,7 +4,9 @@
 import { existsSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { HoldfastError } from '../lib/errors.ts'
-import type { HttpAddress } from '../server/config.ts'
+import { parseSelector } from '../kube/selector.ts'
+import { endpointSources } from '../names/kubernetes/endpoint-sources.ts'
+import type { HttpAddress, ServerConfig } from '../server/config.ts'
 import type { Notice } from '../server/corefile/problem.ts'
 import { parseCorefile } from '../server/corefile/parse-corefile.ts'
 import { zonesConfig } from '../server/corefile/zones-config.ts'
@@ -85,7 +87,20 @@ function loadNamesFile(source: ConfigSource, io: Io): ConfigWithNotices {
     readSecret: (path) => source.readSecret(path),
     hostname: hostname(),
   })
+  checkKubernetes(config, source.file)
   return { config, hash: source.hash(), requireNs: true, notices: notices.map(print), write }
+}
+
+/** Templates and selectors are read where names are made of them; a slip in one is told before anything is served. */
+function checkKubernetes({ blocks }: ServerConfig, file: string): void {
+  try {
+    for (const { from, settings } of blocks.flatMap((block) => block.kubernetes)) endpointSources(from, settings)
+    for (const { labelSelector } of blocks.flatMap((block) => block.kubevirts))
+      if (labelSelector !== undefined) parseSelector(labelSelector)
+  } catch (thrown) {
+    if (!(thrown instanceof HoldfastError)) throw thrown
+    throw new HoldfastError('NamesInvalid', `Cannot load ${file}: ${thrown.message}`, { cause: thrown })
+  }
 }
 
 function loadCorefile(source: ConfigSource, options: DnsOptions, io: Io): ConfigWithNotices {

@@ -47,6 +47,9 @@ const INVALID_INPUT: ReadonlySet<string> = new Set([
   'CertificateNameInvalid',
 ])
 
+/** Codes of errors in flags and variables. */
+const WRONG_USAGE: ReadonlySet<string> = new Set(['Usage', 'SelectorInvalid', 'TemplateInvalid', 'KubevirtInvalid'])
+
 /** Runs one command line and resolves to the exit code. Rejects only on a defect of the program. */
 export async function run(
   argv: readonly string[],
@@ -59,7 +62,7 @@ export async function run(
     if (!(error instanceof HoldfastError)) throw error
     const lines = `${error.message}\n${error.hint ?? ''}`.trimEnd().split('\n')
     io.stderr.write(lines.map((line) => `holdfast: ${printable(line)}\n`).join(''))
-    if (error.code === 'Usage') return EXIT.usage
+    if (WRONG_USAGE.has(error.code)) return EXIT.usage
     return INVALID_INPUT.has(error.code) ? EXIT.invalidInput : EXIT.failed
   }
 }

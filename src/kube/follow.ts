@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError } from '../lib/errors.ts'
 import type { KubeClient, WatchEvent } from './client.ts'
 import { StatusFailure } from './failure.ts'
-import { type Comparison, type Keep, KnownObjects } from './known-objects.ts'
+import { type Keep, KnownObjects } from './known-objects.ts'
 import { isOlder } from './resource-version.ts'
 import type { ObjectChange, Selection } from './resource.ts'
 
@@ -87,8 +87,6 @@ export async function follow(options: FollowOptions): Promise<void> {
 class Follower {
   readonly #options: FollowOptions
   readonly #known: KnownObjects
-  /** Everything up to here has been reported. */
-  #version: string | undefined
   #mustList = true
   #told: string | undefined
 
@@ -130,21 +128,24 @@ class Follower {
   }
 
   async #catchUp(): Promise<string> {
-    if (this.#mustList || this.#version === undefined) return this.#list()
+    if (this.#mustList) await this.#list()
     // A server that was restored would wait silently until it gets to our version, and tell nothing of what it has.
-    const { client, selection, signal } = this.#options
-    const { resource, namespace } = selection
-    const everything = { resource, ...(namespace !== undefined && { namespace }) }
-    const now = await client.list(everything, { limit: 1 }, signal)
-    return isOlder(now.resourceVersion, this.#version) ? this.#list() : this.#version
+    else if (isOlder(await this.#newestVersion(), this.#known.version)) await this.#list()
+    return this.#known.version
   }
 
-  async #list(): Promise<string> {
+  async #newestVersion(): Promise<string> {
+    const { client, selection, signal } = this.#options
+    const { resource, namespace } = selection
+    // Without selectors: the server would look for an object that matches.
+    const everything = { resource, ...(namespace !== undefined && { namespace }) }
+    return (await client.list(everything, { limit: 1 }, signal)).resourceVersion
+  }
+
+  async #list(): Promise<void> {
     const { client, selection, signal, pageSize: limit = PAGE_SIZE } = this.#options
     const first = await client.list(selection, { limit }, signal)
-    const { resourceVersion } = first
-    const rewound = this.#isRewound(resourceVersion)
-    const comparison: Comparison = this.#known.compare(!rewound)
+    const comparison = this.#known.compare(first.resourceVersion)
     comparison.take(first.items)
     for (let next = first.continue; next !== undefined; ) {
       const page = await client.list(selection, { limit, continue: next }, signal)
@@ -152,32 +153,18 @@ class Follower {
       next = page.continue
     }
     const changes = comparison.finish()
-    this.#version = resourceVersion
     this.#mustList = false
-    this.#tell(changes, { listed: true, rewound })
-    return resourceVersion
-  }
-
-  #isRewound(version: string): boolean {
-    return this.#known.isAheadOf(version) || (this.#version !== undefined && isOlder(version, this.#version))
+    this.#tell(changes, { listed: true, rewound: comparison.rewound })
   }
 
   #deliver(events: readonly WatchEvent[]): void {
-    const changes: ObjectChange[] = []
-    for (const event of events) {
-      const change = event.type === 'BOOKMARK' ? undefined : this.#known.apply(event)
-      if (change !== undefined) changes.push(change)
-      this.#advance(event.object.metadata.resourceVersion)
-    }
+    const changes = events.map((event) => this.#known.apply(event)).filter((change) => change !== undefined)
     if (changes.length > 0) this.#tell(changes, { listed: false, rewound: false })
   }
 
-  #advance(version = ''): void {
-    if (version !== '' && !isOlder(version, this.#version ?? '')) this.#version = version
-  }
-
   #tell(changes: readonly ObjectChange[], how: Pick<FollowInfo, 'listed' | 'rewound'>): void {
-    this.#options.onChanges(changes, { resourceVersion: this.#version ?? '', count: this.#known.count, ...how })
+    const { version, count } = this.#known
+    this.#options.onChanges(changes, { resourceVersion: version, count, ...how })
   }
 }
 

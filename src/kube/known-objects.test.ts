@@ -35,30 +35,35 @@ test('an object that was deleted and made again is there, also when its deletion
 })
 
 test('a list tells what differs: new, changed, gone', () => {
-  const comparison = known({ 'n/same': '3', 'n/changed': '4', 'n/gone': '5' }).compare(true)
+  const comparison = known({ 'n/same': '3', 'n/changed': '4', 'n/gone': '5' }).compare('20')
   comparison.take([object('same', 3), object('changed', 7)])
   comparison.take([object('new', 8)])
   expect(words(comparison.finish())).toEqual(['+n/changed', '+n/new', '-n/gone'])
 })
 
-test('in another history equal versions are not the same', () => {
-  const comparison = known({ 'n/same': '3' }).compare(false)
+test('versions that are lower than those known are another history, where equal ones are not the same', () => {
+  const comparison = known({ 'n/same': '3', 'n/late': '10' }).compare('9')
   comparison.take([object('same', 3)])
-  expect(words(comparison.finish())).toEqual(['+n/same'])
+  expect(comparison.rewound).toBe(true)
+  expect(words(comparison.finish())).toEqual(['+n/same', '-n/late'])
 })
 
 test('a list that is not finished changes nothing', () => {
   const objects = known({ 'n/a': '3', 'n/b': '4' })
-  objects.compare(true).take([object('c', 9)])
+  objects.compare('20').take([object('c', 9)])
   expect(objects.count).toBe(2)
-  const comparison = objects.compare(true)
+  const comparison = objects.compare('20')
   comparison.take([object('a', 3), object('b', 4)])
   expect(comparison.finish()).toEqual([])
 })
 
-test('objects from a later time than a version give it away', () => {
-  expect(known({ 'n/a': '3', 'n/b': '10' }).isAheadOf('9')).toBe(true)
-  expect(known({ 'n/a': '3', 'n/b': '10' }).isAheadOf('10')).toBe(false)
+test('a version that was passed with a bookmark is known, too', () => {
+  const objects = known()
+  objects.apply({ type: 'BOOKMARK', object: object('', 10) })
+  expect(objects.version).toBe('10')
+  expect(objects.apply({ type: 'MODIFIED', object: object('a', 9) })).toBeUndefined()
+  expect(objects.compare('9').rewound).toBe(true)
+  expect(objects.compare('10').rewound).toBe(false)
 })
 
 function replay(events: readonly WatchEvent[]): Map<string, string> {

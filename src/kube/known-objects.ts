@@ -1,5 +1,5 @@
-// Which objects there are, each with its version, and what news about them means. What is known already, or older, is no
-// news: so events may come twice and in any order.
+// Which objects there are, each with its version, and up to which version that is so. What is older is no news: so events
+// may come twice, and a deletion is not undone by what came before it.
 
 import type { WatchEvent } from './client.ts'
 import { isOlder } from './resource-version.ts'
@@ -8,10 +8,19 @@ import { type KubeObject, type ObjectChange, objectKey, type Resource } from './
 /** The part of an object that is wanted. */
 export type Keep = (object: KubeObject) => KubeObject
 
+/** A complete list against what is known. Without `finish` nothing has happened. */
+export interface Comparison {
+  /** Versions are lower than they were, so history is another one, and equal versions do not mean equal objects. */
+  readonly rewound: boolean
+  take(objects: readonly KubeObject[]): void
+  finish(): ObjectChange[]
+}
+
 export class KnownObjects {
   readonly #resource: Resource
   readonly #keep: Keep
   #versions: Map<string, string>
+  #version = ''
 
   constructor(resource: Resource, keep: Keep, versions: ReadonlyMap<string, string>) {
     this.#resource = resource
@@ -19,55 +28,57 @@ export class KnownObjects {
     this.#versions = new Map(versions)
   }
 
+  /** Everything up to here is known; empty while there was no list. */
+  get version(): string {
+    return this.#version
+  }
+
   get count(): number {
     return this.#versions.size
   }
 
-  /** Whether one of the objects is from a later time than this. */
-  isAheadOf(version: string): boolean {
-    return this.#versions.values().some((known) => isOlder(version, known))
-  }
-
   /** What an event changes; undefined when it is no news. */
   apply({ type, object }: WatchEvent): ObjectChange | undefined {
-    const key = objectKey(object.metadata)
     const { resourceVersion = '' } = object.metadata
-    const known = this.#versions.get(key)
-    if (known !== undefined && isOlder(resourceVersion, known)) return undefined
+    if (isOlder(resourceVersion, this.#version)) return undefined
+    if (resourceVersion !== '') this.#version = resourceVersion
+    if (type === 'BOOKMARK') return undefined
+    const key = objectKey(object.metadata)
     if (type === 'DELETED') return this.#versions.delete(key) ? this.#change(key, undefined) : undefined
-    if (known === resourceVersion) return undefined
+    if (this.#versions.get(key) === resourceVersion) return undefined
     this.#versions.set(key, resourceVersion)
     return this.#change(key, object)
   }
 
-  /** A list that begins. Equal versions mean equal objects, unless history is another one. */
-  compare(isSameHistory: boolean): Comparison {
+  /** A list of this version begins. */
+  compare(version: string): Comparison {
+    const rewound = this.#isAheadOf(version)
     const now = new Map<string, string>()
     const changes: ObjectChange[] = []
     return {
+      rewound,
       take: (objects) => {
         for (const object of objects) {
           const key = objectKey(object.metadata)
           const { resourceVersion = '' } = object.metadata
           now.set(key, resourceVersion)
-          if (!isSameHistory || this.#versions.get(key) !== resourceVersion) changes.push(this.#change(key, object))
+          if (rewound || this.#versions.get(key) !== resourceVersion) changes.push(this.#change(key, object))
         }
       },
       finish: () => {
         for (const key of this.#versions.keys()) if (!now.has(key)) changes.push(this.#change(key, undefined))
         this.#versions = now
+        this.#version = version
         return changes
       },
     }
   }
 
+  #isAheadOf(version: string): boolean {
+    return isOlder(version, this.#version) || this.#versions.values().some((known) => isOlder(version, known))
+  }
+
   #change(key: string, object: KubeObject | undefined): ObjectChange {
     return { resource: this.#resource, key, object: object === undefined ? undefined : this.#keep(object) }
   }
-}
-
-/** A complete list against what is known. Without `finish` nothing has happened. */
-export interface Comparison {
-  take(objects: readonly KubeObject[]): void
-  finish(): ObjectChange[]
 }

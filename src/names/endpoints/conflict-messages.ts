@@ -30,9 +30,10 @@ export function ownedByOther(current: Endpoint, wanted: Endpoint): Conflict {
   return conflict(wanted, `${state}; delete ${shown(current)} there, or give the object another name`)
 }
 
-export function markedByOther(mark: Endpoint, owner: string, wanted: Endpoint): Conflict {
-  const state = `its mark of ownership "${mark.dnsName}" belongs to owner "${owner}"`
-  return conflict(wanted, `${state}; give the object another name, or use another --txt-prefix`)
+/** Names of marks can be those of other endpoints as well. */
+export function markOfOther(markName: string, wanted: Endpoint): Conflict {
+  const state = `its mark of ownership "${markName}" would make somebody else's record ours`
+  return conflict(wanted, `${state}; give the object another name, or use another prefix or suffix for marks`)
 }
 
 export function markTooLong(markName: string, wanted: Endpoint): Conflict {

@@ -61,6 +61,8 @@ const ONCE_PATIENCE_MS = 60_000
 export class EndpointPublisher {
   readonly #options: PublishOptions
   readonly #context: PublishContext
+  /** Ends everything that follows something. */
+  readonly #end = new AbortController()
   readonly #names: KubeNames
   readonly #store: SkydnsStore
   readonly #reconciler: Reconciler
@@ -69,9 +71,10 @@ export class EndpointPublisher {
   #leading = false
 
   constructor(options: PublishOptions, context: PublishContext) {
-    const { log, signal } = context
+    const { log } = context
+    const signal = AbortSignal.any([context.signal, this.#end.signal])
     this.#options = options
-    this.#context = context
+    this.#context = { ...context, signal }
     this.#health = new KubernetesHealth(log)
     const client = new EtcdClient(options.etcd)
     signal.addEventListener('abort', () => client.close(), { once: true })
@@ -118,7 +121,7 @@ export class EndpointPublisher {
     this.#names.start()
     const following = this.#store.start()
     following.catch((thrown: unknown) => this.#context.log.error(`Cannot follow etcd: ${messageOf(thrown)}`))
-    if (once) return this.#runOnce()
+    if (once) return this.#runOnce().finally(() => this.#end.abort())
     const { lease } = this.#options
     if (lease === undefined) await this.#write(signal, () => true)
     else await this.#writeAsLeader(lease)

@@ -1,19 +1,20 @@
 // The marks that go with a set of changes. Each endpoint that stays has one mark that speaks of it, those that go take
 // theirs along, and marks that say what they should are left alone.
 
-import { type Conflict, markedByOther, markTooLong } from '../endpoints/conflict-messages.ts'
+import { type Conflict, markOfOther, markTooLong } from '../endpoints/conflict-messages.ts'
 import { type Changes, type Endpoint, LABEL } from '../endpoints/endpoint.ts'
 import { normalName } from '../endpoints/normal-name.ts'
 import type { MarkedChanges } from './registry.ts'
-import { type Mark, markKey, StoredMarks, type TxtFormat } from './txt-format.ts'
+import { type Mark, markKey, type StoredMarks, type TxtFormat } from './txt-format.ts'
 import { isUsableName } from './txt-names.ts'
 
 export class Marking {
   readonly #format: TxtFormat
   readonly #changes: Changes
   readonly #stored: StoredMarks
-  /** What is there and stays. */
+  /** What is there and stays, and what of it is not ours. */
   readonly #staying: NameSet
+  readonly #foreign: NameSet
   readonly #created: Endpoint[] = []
   readonly #createdMarks: Endpoint[] = []
   readonly #oldMarks: Endpoint[] = []
@@ -23,12 +24,14 @@ export class Marking {
   /** Names can share a mark, which is written once. */
   readonly #written = new Set<string>()
 
-  constructor(format: TxtFormat, changes: Changes, stored: readonly Endpoint[]) {
+  /** `records` are those of `stored` that are no marks, with their owners. */
+  constructor(format: TxtFormat, changes: Changes, stored: StoredMarks, records: readonly Endpoint[]) {
     this.#format = format
     this.#changes = changes
-    this.#stored = new StoredMarks(stored, format)
+    this.#stored = stored
     const leaving = new NameSet(changes.delete)
-    this.#staying = new NameSet(this.#stored.records.filter((endpoint) => !leaving.has(endpoint)))
+    this.#staying = new NameSet(records.filter((endpoint) => !leaving.has(endpoint)))
+    this.#foreign = new NameSet(records.filter((endpoint) => !this.#isOurs(endpoint)))
   }
 
   run(): MarkedChanges {
@@ -45,12 +48,11 @@ export class Marking {
     }
   }
 
+  /** A mark that could also be that of somebody else's endpoint would make that one ours. */
   #create(endpoint: Endpoint): void {
-    const name = this.#format.names.nameOf(endpoint.dnsName, endpoint.recordType)
-    const foreign = this.#marksOf(endpoint).find((mark) => !this.#isOurs(mark) && this.#isNeeded(mark))
-    if (!isUsableName(name)) this.#conflicts.push(markTooLong(name, endpoint))
-    else if (foreign !== undefined)
-      this.#conflicts.push(markedByOther(foreign.endpoint, foreign.labels[LABEL.owner] ?? '', endpoint))
+    const mark = this.#format.write(endpoint)
+    if (!isUsableName(mark.dnsName)) this.#conflicts.push(markTooLong(mark.dnsName, endpoint))
+    else if (this.#canBeFor(mark, this.#foreign)) this.#conflicts.push(markOfOther(mark.dnsName, endpoint))
     else {
       this.#created.push(endpoint)
       this.#write(endpoint)
@@ -78,27 +80,26 @@ export class Marking {
   #delete(endpoint: Endpoint): void {
     const old = this.#stored.at(this.#format.names.oldNameOf(endpoint.dnsName), endpoint.setIdentifier)
     for (const mark of [...this.#marksOf(endpoint), ...old])
-      if (this.#isOurs(mark) && !this.#isNeeded(mark)) this.#deletedMarks.add(mark.endpoint)
+      if (this.#isOurs(mark) && !this.#canBeFor(mark.endpoint, this.#staying)) this.#deletedMarks.add(mark.endpoint)
   }
 
   #marksOf({ dnsName, recordType, setIdentifier }: Endpoint): readonly Mark[] {
     return this.#stored.at(this.#format.names.nameOf(dnsName, recordType), setIdentifier)
   }
 
-  #isOurs({ labels }: Mark): boolean {
+  #isOurs({ labels }: Pick<Endpoint, 'labels'>): boolean {
     return this.#format.isOurs(labels[LABEL.owner])
   }
 
-  /** Whether an endpoint that stays can be the one that it is for. */
-  #isNeeded({ endpoint: { dnsName, setIdentifier } }: Mark): boolean {
-    return this.#format.names.marked(dnsName).some((marked) =>
-      marked.recordType === undefined
-        ? this.#staying.hasName(marked.dnsName)
-        : this.#staying.has({
-            ...{ dnsName: marked.dnsName, recordType: marked.recordType },
-            ...(setIdentifier !== undefined && { setIdentifier }),
-          }),
-    )
+  /** Whether one of the endpoints can be the one that a mark is for. */
+  #canBeFor({ dnsName, setIdentifier = '' }: Endpoint, endpoints: NameSet): boolean {
+    return this.#format.names
+      .marked(dnsName)
+      .some((marked) =>
+        marked.recordType === undefined
+          ? endpoints.hasName(marked.dnsName)
+          : endpoints.has({ dnsName: marked.dnsName, recordType: marked.recordType, setIdentifier }),
+      )
   }
 }
 

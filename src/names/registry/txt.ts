@@ -56,12 +56,12 @@ class TxtRegistry implements Registry {
   }
 
   records(stored: readonly Endpoint[]): readonly Endpoint[] {
-    const marks = new StoredMarks(stored, this.#format)
-    return marks.records.map((endpoint) => this.#withOwner(endpoint, marks))
+    return this.#owned(new StoredMarks(stored, this.#format))
   }
 
   mark(changes: Changes, stored: readonly Endpoint[]): MarkedChanges {
-    return new Marking(this.#format, ownChanges(changes, this.ownerId), stored).run()
+    const marks = new StoredMarks(stored, this.#format)
+    return new Marking(this.#format, ownChanges(changes, this.ownerId), marks, this.#owned(marks)).run()
   }
 
   markNames(dnsName: string): readonly string[] {
@@ -75,6 +75,10 @@ class TxtRegistry implements Registry {
   markedNames(record: Endpoint): readonly string[] {
     if (this.#format.read(record) === undefined) return []
     return [...new Set(this.#format.names.marked(record.dnsName).map(({ dnsName }) => dnsName))]
+  }
+
+  #owned(stored: StoredMarks): Endpoint[] {
+    return stored.records.map((endpoint) => this.#withOwner(endpoint, stored))
   }
 
   #withOwner(endpoint: Endpoint, stored: StoredMarks): Endpoint {

@@ -64,7 +64,7 @@ const OBJECT: fc.Arbitrary<TestObject> = fc.oneof(
 test('a source that follows changes knows what a fresh one would know', () => {
   const step = fc.record({ object: OBJECT, remains: some(true, true, true, false) })
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
       const following = makeGatewaySource()
       const known = new Map<string, RootEndpoints>()
       const world = new Map<string, TestObject>()

@@ -63,6 +63,7 @@ export class WebhookServer {
 
   /** Requests under way are answered. */
   async close(): Promise<void> {
+    if (!this.#server.listening) return
     const closed = once(this.#server, 'close')
     this.#server.close()
     this.#server.closeIdleConnections()
