@@ -1,7 +1,7 @@
 // One HTTP request and its answer. Nothing is waited for without end: a server that is silent for too long, before the
 // answer or in the middle of it, counts as gone.
 
-import { type IncomingMessage, request as requestPlain } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { messageOf } from '../lib/errors.ts'
 import type { Access } from './connection.ts'
@@ -42,20 +42,10 @@ export class TransportFailure extends Error {
 const KEEP_ALIVE_MS = 15_000
 
 /** Resolves with the head of the answer. Rejects with a TransportFailure, or with the signal's reason. */
-export async function send({ server, agent, headers }: Access, call: Call): Promise<Answer> {
-  const { method, path, body, contentType = 'application/json', signal, silenceMs } = call
+export async function send(access: Access, call: Call): Promise<Answer> {
+  const { signal, silenceMs } = call
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const request = (server.startsWith('http:') ? requestPlain : requestSecure)(server + path, {
-    agent,
-    method,
-    headers: {
-      accept: 'application/json',
-      'user-agent': 'holdfast',
-      ...(body !== undefined && { 'content-type': contentType, 'content-length': Buffer.byteLength(body) }),
-      ...headers,
-    },
-    ...(signal !== undefined && { signal }),
-  })
+  const request = open(access, call)
   const silence = new Silence(silenceMs, () => request.destroy())
   const failure = (error: unknown): unknown => {
     silence.end()
@@ -67,17 +57,31 @@ export async function send({ server, agent, headers }: Access, call: Call): Prom
   request.once('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS))
   request.once('response', resolve)
   request.on('error', reject)
-  request.end(body)
+  request.end(call.body)
   try {
     const response = await promise
     silence.heard()
-    return {
-      status: response.statusCode ?? 0,
-      retryAfterMs: retryAfter(response),
-      chunks: () => read(response, silence, failure),
-    }
+    const chunks = () => read(response, silence, failure)
+    return { status: response.statusCode ?? 0, retryAfterMs: retryAfter(response), chunks }
   } catch (error) {
     throw failure(error)
+  }
+}
+
+function open({ server, agent, headers }: Access, call: Call): ClientRequest {
+  const { method, path, body, contentType = 'application/json', signal } = call
+  const ask = server.startsWith('http:') ? requestPlain : requestSecure
+  const content = body === undefined ? {} : { 'content-type': contentType, 'content-length': Buffer.byteLength(body) }
+  try {
+    return ask(server + path, {
+      agent,
+      method,
+      headers: { accept: 'application/json', 'user-agent': 'holdfast', ...content, ...headers },
+      ...(signal !== undefined && { signal }),
+    })
+  } catch (error) {
+    // Certificates and keys that are no such thing are noticed here.
+    throw new TransportFailure(error, { stale: false, silent: false })
   }
 }
 

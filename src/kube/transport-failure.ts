@@ -1,6 +1,7 @@
 // Why an API server could not be asked: it is not there, or one side does not trust the other.
 
-import { HoldfastError, messageOf } from '../lib/errors.ts'
+import type { PeerCertificate } from 'node:tls'
+import { HoldfastError } from '../lib/errors.ts'
 import type { TransportFailure } from './exchange.ts'
 import type { Task } from './failure.ts'
 
@@ -12,11 +13,9 @@ export function explainTransport({ what, access }: Task, failure: TransportFailu
     const text = `Cannot ${what}: the certificate of the API server at "${server}" ${theirs} (${origin})`
     return new HoldfastError('KubeUntrusted', text, { cause: failure })
   }
-  if (/ALERT|ERR_OSSL/u.test(code)) {
-    const reason = oneLine(messageOf(failure.cause))
-    const text = `Cannot ${what}: the client certificate and key of ${origin} cannot be used (${reason}); a pair that the API server's authority has signed is wanted`
-    return new HoldfastError('KubeCredentials', text, { cause: failure })
-  }
+  const ours = ownProblem(code, failure)
+  if (ours !== undefined)
+    return new HoldfastError('KubeCredentials', `Cannot ${what}: ${ours} (${origin})`, { cause: failure })
   const text = `Cannot ${what}: the API server at "${server}" ${reasonOf(code, failure)}; see whether it runs, and whether the address is right`
   return new HoldfastError('KubeUnreachable', text, { cause: failure, retryable: true })
 }
@@ -33,9 +32,9 @@ function reasonOf(code: string, { silent, message }: TransportFailure): string {
 }
 
 /** Continues `the certificate of the API server`. */
-function trustProblem(code: string, { message }: TransportFailure): string | undefined {
+function trustProblem(code: string, { cause }: TransportFailure): string | undefined {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    const names = /.*(?:altnames|list): (.+)$/u.exec(message)?.[1] ?? 'nobody'
+    const names = (cause as { readonly cert?: PeerCertificate }).cert?.subjectaltname ?? 'nobody'
     return `is not for that host but for ${names}; one of these is wanted as server or tls-server-name`
   }
   if (code === 'CERT_HAS_EXPIRED') return 'has expired; a valid one is wanted'
@@ -43,6 +42,13 @@ function trustProblem(code: string, { message }: TransportFailure): string | und
   if (/SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY|DECRYPT)|CERT_(?:SIGNATURE|UNTRUSTED|REJECTED|CHAIN)|INVALID_CA/u.test(code))
     return 'is signed by an authority that is not trusted; its certificate-authority is wanted'
   return undefined
+}
+
+function ownProblem(code: string, { message }: TransportFailure): string | undefined {
+  if (code.includes('ALERT'))
+    return 'the API server refuses the client certificate; one that its authority has signed is wanted'
+  if (!code.startsWith('ERR_OSSL')) return undefined
+  return `certificates or keys cannot be used (${oneLine(message)}); such in PEM form are wanted`
 }
 
 function codeOf(cause: unknown): string {

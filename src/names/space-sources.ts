@@ -223,6 +223,7 @@ export class SpaceSources {
       this.#followKubernetes({
         ...{ type: 'kubevirt', name, kube, zones: [{ origin, part, apex }], ttlSeconds },
         sources: [kubevirtSource({ ...config, zone })],
+        setup: '',
         shape: (endpoints) => endpoints,
       })
     }
@@ -243,13 +244,14 @@ export class SpaceSources {
           apex: [{ owner: parseName(origin), records: apexRecords({ zone: origin, ttlSeconds, nameservers }) }],
         })),
         sources: endpointSources(from, settings),
+        setup: JSON.stringify(settings),
         shape: endpointShape({ ...DEFAULT_SHAPE, defaultTargets }),
       })
     }
   }
 
   #followKubernetes(
-    source: Pick<KubeNamesOptions, 'name' | 'kube' | 'sources' | 'shape'> &
+    source: Pick<KubeNamesOptions, 'name' | 'kube' | 'sources' | 'shape' | 'setup'> &
       Pick<KubeZonesOptions, 'zones' | 'ttlSeconds'> & { readonly type: string },
   ): void {
     const { stateDirectory, signal, report } = this.#context

@@ -9,7 +9,7 @@ import { messageOf } from '../../src/lib/errors.ts'
 import { Random } from '../fuzz/random.ts'
 import { EtcdCluster } from '../support/etcd-cluster.ts'
 import { askForEver } from './client.ts'
-import type { EventName } from './events.ts'
+import { EVENTS, type EventName } from './events.ts'
 import { compareAll } from './final-check.ts'
 import { Journal } from './journal.ts'
 import { runEvents } from './schedule.ts'
@@ -103,7 +103,7 @@ async function play(stage: Stage, client: EtcdClient, writer: Writer, options: C
     askForEver(subject, 'tcp', seed + i, signal),
   ])
   const scene = { cluster, client, random: new Random(seed), journal, subjects, first, outageMs, signal }
-  const events = runEvents(scene, options)
+  const events = runEvents(EVENTS, scene, options)
   const end = async () => {
     await events
     await writer.stop()

@@ -7,6 +7,7 @@ import type { EtcdClient } from '../../src/etcd/client.ts'
 import type { Random } from '../fuzz/random.ts'
 import type { EtcdCluster } from '../support/etcd-cluster.ts'
 import type { Journal } from './journal.ts'
+import type { ChaosEvent } from './schedule.ts'
 import type { Shown, Subject } from './subject.ts'
 
 export interface Scene {
@@ -21,12 +22,6 @@ export interface Scene {
   readonly outageMs: number
   /** Events come to an end early. */
   readonly signal: AbortSignal
-}
-
-export interface ChaosEvent {
-  /** No other event with one of these runs meanwhile. */
-  readonly needs: readonly ('members' | 'network' | 'servers')[]
-  run(scene: Scene): Promise<void>
 }
 
 const MEMBERS = [0, 1, 2]
@@ -146,7 +141,7 @@ export const EVENTS = {
         await sleep(scene.outageMs / 4, scene.signal)
       }),
   },
-} satisfies Readonly<Record<string, ChaosEvent>>
+} satisfies Readonly<Record<string, ChaosEvent<Scene, 'members' | 'network' | 'servers'>>>
 
 export type EventName = keyof typeof EVENTS
 

@@ -1,11 +1,26 @@
 // The order of events: drawn at random, or given; up to two at a time, where they need different things.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EVENTS, type ChaosEvent, type EventName, type Scene } from './events.ts'
+import type { Random } from '../fuzz/random.ts'
+import type { Journal } from './journal.ts'
 
-export interface ScheduleOptions {
+/** What the schedule itself needs of a scene. */
+export interface Staged {
+  readonly random: Random
+  readonly journal: Journal
+  /** Events come to an end early. */
+  readonly signal: AbortSignal
+}
+
+export interface ChaosEvent<Scene, Need extends string = string> {
+  /** No other event with one of these runs meanwhile. */
+  readonly needs: readonly Need[]
+  run(scene: Scene): Promise<void>
+}
+
+export interface ScheduleOptions<Name extends string> {
   /** In this order, once; otherwise any, until the time is over. */
-  readonly order?: readonly EventName[]
+  readonly order?: readonly Name[]
   readonly seconds: number
   /** At least and at most, between the beginnings of events. */
   readonly pauseMs: readonly [number, number]
@@ -13,15 +28,19 @@ export interface ScheduleOptions {
 
 const AT_ONCE = 2
 
-export async function runEvents(scene: Scene, { order, seconds, pauseMs }: ScheduleOptions): Promise<void> {
+export async function runEvents<Scene extends Staged, Name extends string>(
+  events: Readonly<Record<Name, ChaosEvent<Scene>>>,
+  scene: Scene,
+  { order, seconds, pauseMs }: ScheduleOptions<Name>,
+): Promise<void> {
   const { random, journal, signal } = scene
-  const names = Object.keys(EVENTS) as EventName[]
+  const names = Object.keys(events) as Name[]
   const left = [...(order ?? [])]
-  const running = new Map<EventName, Promise<void>>()
+  const running = new Map<Name, Promise<void>>()
   const endAt = performance.now() + seconds * 1000
-  const isFree = (name: EventName) => {
-    const needs = new Set<string>([...running.keys()].flatMap((other) => (EVENTS[other] as ChaosEvent).needs))
-    return running.size < AT_ONCE && !(EVENTS[name] as ChaosEvent).needs.some((need) => needs.has(need))
+  const isFree = (name: Name) => {
+    const needs = new Set([...running.keys()].flatMap((other) => events[other].needs))
+    return running.size < AT_ONCE && !events[name].needs.some((need) => needs.has(need))
   }
   const next = () => (order === undefined ? random.pick(names) : left[0])
   while (!signal.aborted && (order === undefined ? performance.now() < endAt : left.length > 0)) {
@@ -31,7 +50,7 @@ export async function runEvents(scene: Scene, { order, seconds, pauseMs }: Sched
     journal.note(`${name} …`)
     journal.began(name)
     const run = async () => {
-      await EVENTS[name].run(scene)
+      await events[name].run(scene)
       running.delete(name)
       journal.note(`${name}: over`)
     }

@@ -334,6 +334,8 @@ const OPERANDS = fc.constantFrom(
 const FUNCTIONS = [...Object.keys(BUILTINS), 'and', 'or', ...Object.keys(NAME_FUNCTIONS)].filter(
   (name) => name !== 'isSource',
 )
+/** Mostly right: what is piped into a function is one more. */
+const argumentCount = (name: string) => ({ ...BUILTINS, ...NAME_FUNCTIONS })[name]?.fewest || 2
 const { pipeline } = fc.letrec<{ pipeline: string; command: string; operand: string }>((tie) => ({
   operand: fc.oneof(
     { weight: 5, arbitrary: OPERANDS },
@@ -344,13 +346,13 @@ const { pipeline } = fc.letrec<{ pipeline: string; command: string; operand: str
     {
       weight: 4,
       arbitrary: fc
-        .tuple(fc.constantFrom(...FUNCTIONS), fc.array(tie('operand'), { minLength: 1, maxLength: 3 }))
-        .map(([name, operands]) => [name, ...operands].join(' ')),
+        .tuple(fc.constantFrom(...FUNCTIONS), fc.tuple(tie('operand'), tie('operand'), tie('operand')))
+        .map(([name, operands]) => [name, ...operands.slice(0, argumentCount(name))].join(' ')),
     },
   ),
   pipeline: fc
-    .tuple(tie('command'), fc.array(fc.constantFrom(...FUNCTIONS), { maxLength: 1 }))
-    .map((parts) => parts.flat().join(' | ')),
+    .tuple(tie('command'), fc.option(fc.constantFrom(...FUNCTIONS), { nil: '', freq: 2 }))
+    .map(([command, last]) => (last === '' ? command : `${command} | ${last}`)),
 }))
 const TEMPLATE = fc.oneof(
   pipeline.map((inner) => `{{ ${inner} }}`),
@@ -372,25 +374,28 @@ describe.skipIf(go === undefined)('templates and Go', () => {
   })
 
   test('agree on random templates', () => {
-    const templates = fc.sample(TEMPLATE, { numRuns: 3000, seed: 5 })
-    compare(templates.map((template) => ({ template, object: FULL })))
+    const templates = fc.sample(TEMPLATE, { numRuns: 5000, seed: 5 })
+    const working = compare(templates.map((template) => ({ template, object: FULL })))
+    expect(working).toBeGreaterThan(500)
   })
 })
 
-function compare(cases: readonly Case[]): void {
+/** Returns how many of them give a text. */
+function compare(cases: readonly Case[]): number {
   const theirs = runGo(cases)
   const different = cases.flatMap(({ template, object }, index) => {
     const ours = run(template, object)
     const { Text, Error: error } = theirs[index]
     const same = error === '' ? withoutTypes(ours.text) === withoutTypes(Text) : ours.error !== undefined
-    return same || isOnPurpose(ours, error) ? [] : [{ template, ours, go: error === '' ? Text : { error } }]
+    return same || isOnPurpose(ours) ? [] : [{ template, ours, go: error === '' ? Text : { error } }]
   })
   expect(different).toEqual([])
+  return theirs.filter(({ Error: error }) => error === '').length
 }
 
-/** Objects as a whole are no names; and without Kubernetes's types, a misspelt field cannot be told from an absent one. */
-function isOnPurpose(ours: Outcome, goError: string): boolean {
-  return ours.error?.startsWith('an object as a whole') === true || goError.includes("can't evaluate field")
+/** Objects as a whole are no names, so we neither print nor compare them. */
+function isOnPurpose({ error = '' }: Outcome): boolean {
+  return error.startsWith('an object as a whole') || error === 'an object and an object cannot be compared'
 }
 
 /** Where printf complains, it names Go's types, which we do not know. */

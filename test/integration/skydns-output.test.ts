@@ -172,9 +172,9 @@ describe('beside others', () => {
     const name = '7.2.0.192.in-addr.arpa'
     await put(key, { host: 'first.test' })
     await until('entry', () => store.endpoints([name]).length > 0)
-    let isWriting = true
+    const stop = new AbortController()
     const other = (async () => {
-      for (let at = 0; isWriting; at++) await put(key, { host: 'first.test', weight: (at % 100) + 1 })
+      for (let at = 0; !stop.signal.aborted; at++) await put(key, { host: 'first.test', weight: (at % 100) + 1 })
     })()
     for (let ttl = 1; ttl <= 5; ttl++) {
       const [old] = store.endpoints([name])
@@ -185,7 +185,7 @@ describe('beside others', () => {
         expect(message).toContain('somebody else keeps changing it')
       }
     }
-    isWriting = false
+    stop.abort()
     await other
     const wanted = endpoint(name, 'PTR', ['first.test'], { recordTTL: 99 })
     const { problems } = await store.apply(changes({ updateOld: store.endpoints([name]), updateNew: [wanted] }))

@@ -259,10 +259,10 @@ function shown({
   setIdentifier,
   providerSpecific,
 }: Endpoint): string {
-  const kept = Object.entries(all).filter(([, value]) => value !== '')
+  const kept = Object.keys(all).filter((key) => all[key] !== '')
   const properties = providerSpecific.filter(({ name }) => name !== FORCE_UPDATE.name)
   return JSON.stringify([
     ...[dnsName, recordType, targets.toSorted(), recordTTL ?? 0, setIdentifier ?? ''],
-    ...[kept.toSorted(), properties.toSorted((a, b) => (a.name < b.name ? -1 : 1))],
+    ...[kept.toSorted().map((key) => [key, all[key]]), properties.toSorted((a, b) => (a.name < b.name ? -1 : 1))],
   ])
 }

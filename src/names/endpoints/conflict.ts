@@ -2,7 +2,7 @@
 // addresses go before an alias, which cannot stand beside them (RFC 1034 section 3.6.2).
 
 import { type Endpoint, LABEL } from './endpoint.ts'
-import { compareTargets } from './targets.ts'
+import { compareTargets, compareText } from './targets.ts'
 
 /** The one of the candidates (at least one) that becomes the record; `current` is what there is. */
 export function chooseCandidate(candidates: readonly Endpoint[], current?: Endpoint): Endpoint {
@@ -24,14 +24,11 @@ export function withoutMixedAliases(candidates: readonly Endpoint[]): {
   return { kept, dropped: candidates.filter(({ recordType }) => recordType === 'CNAME') }
 }
 
-/** The name of the resource decides between equals, so that the order in which they came does not. */
+/** Something always decides between equals, the resource first, so that the order in which they came does not. */
 function compareCandidates(a: Endpoint, b: Endpoint): number {
-  return (
-    compareTargets(a.targets, b.targets) ||
-    Number(resourceOf(a) > resourceOf(b)) - Number(resourceOf(a) < resourceOf(b))
-  )
+  return compareTargets(a.targets, b.targets) || compareText(tieBreak(a), tieBreak(b))
 }
 
-function resourceOf({ labels }: Endpoint): string {
-  return labels[LABEL.resource] ?? ''
+function tieBreak({ labels, recordTTL = 0, providerSpecific }: Endpoint): string {
+  return JSON.stringify([labels[LABEL.resource] ?? '', recordTTL, providerSpecific])
 }

@@ -25,8 +25,8 @@ export function sameTargets(recordType: string, a: readonly string[], b: readonl
  */
 export function compareTargets(a: readonly string[], b: readonly string[]): number {
   if (a.length !== b.length) return a.length - b.length
-  const left = a.toSorted(inTextOrder)
-  const right = b.toSorted(inTextOrder)
+  const left = a.map(textOf).toSorted(compareText)
+  const right = b.map(textOf).toSorted(compareText)
   const at = left.findIndex((target, index) => target !== right[index])
   return at < 0 ? 0 : compareTarget(left[at], right[at])
 }
@@ -38,9 +38,9 @@ function compareTarget(a: string, b: string): number {
   return left - right || Buffer.compare(addressBytes(a), addressBytes(b))
 }
 
-/** Even of addresses the order is that of their texts: it decides who wins, and has to be ExternalDNS's. */
-function inTextOrder(a: string, b: string): number {
-  return isIP(a) !== 0 && isIP(b) !== 0 ? compareText(normalTarget(a), normalTarget(b)) : compareText(a, b)
+/** Addresses are put in the order of their texts as well: it decides who wins, and has to be ExternalDNS's. */
+function textOf(target: string): string {
+  return isIP(target) === 0 ? target : normalTarget(target)
 }
 
 function normalTarget(target: string): string {
@@ -56,7 +56,7 @@ function addressBytes(address: string): Uint8Array {
   return out
 }
 
-function compareText(a: string, b: string): number {
+export function compareText(a: string, b: string): number {
   if (a === b) return 0
   return a < b ? -1 : 1
 }

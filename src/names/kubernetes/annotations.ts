@@ -72,7 +72,7 @@ export function endpointDetails(annotations: Annotations, resource: string, prob
 }
 
 /** `<prefix>aws-weight` becomes the property `aws/weight`. */
-const PROVIDERS = ['aws', 'scw', 'webhook', 'coredns']
+const PROVIDERS: readonly string[] = ['aws', 'scw', 'webhook', 'coredns']
 const SINGLE_PROPERTIES: Readonly<Record<string, string>> = {
   'record-type': 'record-type',
   'azure-tags': 'azure/tags',

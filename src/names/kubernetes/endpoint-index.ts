@@ -52,8 +52,12 @@ export class EndpointIndex {
     const wishes = this.#names.get(name)
     if (wishes === undefined) return []
     if (wishes.length === 1) return [wishes[0].endpoint]
-    const bySource = Map.groupBy(wishes, ({ source }) => source)
-    const merged = Array.from(bySource.values(), (each) => mergeEndpoints(each.map(({ endpoint }) => endpoint))).flat()
+    // In the same order always, so that the same object stands for what several want.
+    const bySource = Map.groupBy(wishes.toSorted(byRoot), ({ source }) => source)
+    const merged = Array.from(bySource, ([source, each]) => {
+      const endpoints = each.map(({ endpoint }) => endpoint)
+      return mergeEndpoints(source === 'service' ? withOneTtl(endpoints) : endpoints)
+    }).flat()
     const seen = new Set<string>()
     return merged.filter(({ recordType, setIdentifier = '', targets }) => {
       const identity = [recordType, setIdentifier, ...targets].join('/')
@@ -65,16 +69,30 @@ export class EndpointIndex {
   dispute(name: string): string | undefined {
     const wishes = (this.#names.get(name) ?? []).filter(({ source }) => source !== 'node')
     if (wishes.length < 2) return undefined
-    const byRoot = Map.groupBy(wishes, ({ root }) => root)
-    const claims = Array.from(byRoot, ([root, each]) => {
-      const targets = each.flatMap(({ endpoint }) => endpoint.targets).toSorted()
-      return { root, targets: targets.join(' ') }
-    })
+    const claims = Array.from(
+      Map.groupBy(wishes, ({ root }) => root),
+      ([root, each]) => {
+        const targets = each.flatMap(({ endpoint }) => endpoint.targets).toSorted()
+        return { root, targets: targets.join(' ') }
+      },
+    )
     const [first, other] = [claims[0], claims.find(({ targets }) => targets !== claims[0].targets)]
     if (other === undefined) return undefined
     const told = [first, other].map(({ root, targets }) => `${root} (${targets})`).join(' and ')
     return `Name "${name}" is wanted by ${told} with different targets; give it to one object, or all of them the same targets`
   }
+}
+
+function byRoot(a: Wish, b: Wish): number {
+  return a.root < b.root ? -1 : Number(a.root > b.root)
+}
+
+/** Services of one name are one set, whatever their TTLs. */
+function withOneTtl(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const ttl = endpoints[0].recordTTL
+  return endpoints.map(({ recordTTL: _, ...endpoint }) =>
+    ttl === undefined ? endpoint : { ...endpoint, recordTTL: ttl },
+  )
 }
 
 function byName(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {

@@ -27,6 +27,8 @@ export interface KubeNamesOptions {
   readonly kube: KubeAccess
   readonly sources: readonly EndpointSource[]
   readonly shape: Shape
+  /** Differs where other parts of objects are kept. */
+  readonly setup: string
   /** Where the last good state is kept; undefined: nowhere. */
   readonly stateDirectory: string | undefined
   readonly signal: AbortSignal
@@ -68,6 +70,8 @@ export class KubeNames {
   readonly #problems: ToldProblems
   #snapshot: SourceSnapshot | undefined
   #startedFrom: number | undefined
+  /** Roots to be looked at, with their sources. */
+  readonly #outdated = new Map<string, EndpointSource>()
   /** What has changed and may not be told yet. */
   #touched = new Set<string>()
   #ready = false
@@ -126,10 +130,10 @@ export class KubeNames {
 
   /** Takes in the last good state. */
   #recall(): void {
-    const { stateDirectory, name, kube, signal, onProblem } = this.#options
+    const { stateDirectory, name, setup, kube, signal, onProblem } = this.#options
     if (stateDirectory === undefined) return
     const kinds = this.#standings.map(({ group }) => group.id)
-    const id = snapshotId(['kubernetes', name, kube.server ?? '', kube.context ?? '', ...kinds])
+    const id = snapshotId(['kubernetes', name, setup, kube.server ?? '', kube.context ?? '', ...kinds])
     const snapshot = SourceSnapshot.open(stateDirectory, id, onProblem)
     this.#snapshot = snapshot
     signal.addEventListener('abort', () => snapshot.close(), { once: true })
@@ -146,6 +150,7 @@ export class KubeNames {
       const object = JSON.parse(Buffer.from(value).toString()) as KubeObject
       this.#apply(standing.group, { resource: standing.group.selection.resource, key: objectKey, object })
     }
+    this.#evaluate()
     this.#startedFrom = content.savedAt
     snapshot.release()
     this.#ready = true
@@ -170,6 +175,7 @@ export class KubeNames {
     standing.version = version
     const entries = believed.map((change) => this.#entry(group, change))
     for (const change of believed) this.#apply(group, change)
+    this.#evaluate()
     if (entries.length > 0) this.#snapshot?.append({ revision: version, clusterId: CLUSTER_ID, entries })
     this.#publish(info.listed)
     if (info.listed) this.#tell()
@@ -202,19 +208,28 @@ export class KubeNames {
 
   /** A fault in what an object leads to is no reason to lose sight of the others. */
   #apply(group: FollowedGroup, change: ObjectChange): void {
-    const { shape } = this.#options
     for (const { source, keep } of group.readers) {
       try {
         const kept = change.object === undefined ? change : { ...change, object: keep(change.object) }
-        for (const root of source.apply(kept)) {
-          const { endpoints, problems } = source.endpoints(root)
-          this.#problems.set(root, problems)
-          for (const name of this.index.set(source.name, root, shape(endpoints))) this.#touched.add(name)
-        }
+        for (const root of source.apply(kept)) this.#outdated.set(root, source)
       } catch (thrown) {
         this.#fail(`take in ${group.selection.resource.kind} "${change.key}"`, thrown)
       }
     }
+  }
+
+  /** Each root once, however many of the objects it depends on have changed. */
+  #evaluate(): void {
+    for (const [root, source] of this.#outdated) {
+      try {
+        const { endpoints, problems } = source.endpoints(root)
+        this.#problems.set(root, problems)
+        for (const name of this.index.set(source.name, root, this.#options.shape(endpoints))) this.#touched.add(name)
+      } catch (thrown) {
+        this.#fail(`name ${root}`, thrown)
+      }
+    }
+    this.#outdated.clear()
   }
 
   #publish(listed: boolean): void {

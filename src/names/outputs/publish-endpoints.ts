@@ -89,7 +89,7 @@ export class EndpointPublisher {
     })
     this.#names = new KubeNames({
       ...{ name: options.name, kube: options.kube, sources: options.sources, shape: options.shape, signal },
-      stateDirectory: undefined,
+      ...{ stateDirectory: undefined, setup: '' },
       onNames: (names, listed) => this.#reconciler.touch(names, listed),
       onState: (state) => this.#health.hear(state),
       onProblem: (message) => log.warning(message),

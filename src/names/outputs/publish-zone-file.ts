@@ -25,7 +25,7 @@ export class ZoneFilePublisher {
     this.#file = new EndpointZoneFile({ directory, apex, log, signal })
     const onProblem = (message: string) => log.warning(message)
     this.#names = new KubeNames({
-      ...{ ...source, stateDirectory: undefined, signal, onProblem },
+      ...{ ...source, stateDirectory: undefined, setup: '', signal, onProblem },
       onNames: (names) => {
         for (const name of names) this.#file.set(name, settled.settle(name))
         this.#file.commit()

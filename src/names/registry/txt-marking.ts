@@ -50,9 +50,10 @@ export class Marking {
 
   /** A mark that could also be that of somebody else's endpoint would make that one ours. */
   #create(endpoint: Endpoint): void {
-    const mark = this.#format.write(endpoint)
-    if (!isUsableName(mark.dnsName)) this.#conflicts.push(markTooLong(mark.dnsName, endpoint))
-    else if (this.#canBeFor(mark, this.#foreign)) this.#conflicts.push(markOfOther(mark.dnsName, endpoint))
+    const name = this.#nameOf(endpoint)
+    if (!isUsableName(name)) this.#conflicts.push(markTooLong(name, endpoint))
+    else if (this.#canBeFor(name, endpoint.setIdentifier, this.#foreign))
+      this.#conflicts.push(markOfOther(name, endpoint))
     else {
       this.#created.push(endpoint)
       this.#write(endpoint)
@@ -61,18 +62,18 @@ export class Marking {
 
   /** One mark of all there are is made to say it, if it does not yet. A mark that nobody needs is nobody's. */
   #write(endpoint: Endpoint): void {
-    const wanted = this.#format.write(endpoint)
-    const key = markKey(wanted.dnsName, wanted.setIdentifier)
-    if (!isUsableName(wanted.dnsName) || this.#written.has(key)) return
+    const name = this.#nameOf(endpoint)
+    const key = markKey(name, endpoint.setIdentifier)
+    if (!isUsableName(name) || this.#written.has(key)) return
     this.#written.add(key)
     const marks = this.#marksOf(endpoint)
     const right = marks.find((mark) => this.#format.says(mark, endpoint))
     const kept = right ?? marks.at(0)
-    if (kept === undefined) this.#createdMarks.push(wanted)
+    if (kept === undefined) this.#createdMarks.push(this.#format.write(endpoint))
     else if (right === undefined) {
       this.#oldMarks.push(kept.endpoint)
       // Spelled as it is stored.
-      this.#newMarks.push({ ...wanted, dnsName: kept.endpoint.dnsName })
+      this.#newMarks.push({ ...this.#format.write(endpoint), dnsName: kept.endpoint.dnsName })
     }
     for (const mark of marks) if (mark !== kept) this.#deletedMarks.add(mark.endpoint)
   }
@@ -80,27 +81,40 @@ export class Marking {
   #delete(endpoint: Endpoint): void {
     const old = this.#stored.at(this.#format.names.oldNameOf(endpoint.dnsName), endpoint.setIdentifier)
     for (const mark of [...this.#marksOf(endpoint), ...old])
-      if (this.#isOurs(mark) && !this.#canBeFor(mark.endpoint, this.#staying)) this.#deletedMarks.add(mark.endpoint)
+      if (this.#isOurs(mark) && !this.#isNeeded(mark)) this.#deletedMarks.add(mark.endpoint)
   }
 
-  #marksOf({ dnsName, recordType, setIdentifier }: Endpoint): readonly Mark[] {
-    return this.#stored.at(this.#format.names.nameOf(dnsName, recordType), setIdentifier)
+  #nameOf({ dnsName, recordType }: Endpoint): string {
+    return this.#format.names.nameOf(dnsName, recordType)
+  }
+
+  #marksOf(endpoint: Endpoint): readonly Mark[] {
+    return this.#stored.at(this.#nameOf(endpoint), endpoint.setIdentifier)
   }
 
   #isOurs({ labels }: Pick<Endpoint, 'labels'>): boolean {
     return this.#format.isOurs(labels[LABEL.owner])
   }
 
+  #isNeeded({ endpoint: { dnsName, setIdentifier } }: Mark): boolean {
+    return this.#canBeFor(dnsName, setIdentifier, this.#staying)
+  }
+
   /** Whether one of the endpoints can be the one that a mark is for. */
-  #canBeFor({ dnsName, setIdentifier = '' }: Endpoint, endpoints: NameSet): boolean {
+  #canBeFor(txtName: string, setIdentifier: string | undefined, endpoints: NameSet): boolean {
+    if (endpoints.isEmpty) return false
     return this.#format.names
-      .marked(dnsName)
-      .some((marked) =>
-        marked.recordType === undefined
-          ? endpoints.hasName(marked.dnsName)
-          : endpoints.has({ dnsName: marked.dnsName, recordType: marked.recordType, setIdentifier }),
+      .marked(txtName)
+      .some(({ dnsName, recordType }) =>
+        recordType === undefined ? endpoints.hasName(dnsName) : endpoints.has({ dnsName, recordType, setIdentifier }),
       )
   }
+}
+
+interface Identity {
+  readonly dnsName: string
+  readonly recordType: string
+  readonly setIdentifier?: string | undefined
 }
 
 class NameSet {
@@ -111,12 +125,16 @@ class NameSet {
     for (const endpoint of endpoints) this.add(endpoint)
   }
 
+  get isEmpty(): boolean {
+    return this.#keys.size === 0
+  }
+
   add(endpoint: Endpoint): void {
     this.#names.add(normalName(endpoint.dnsName))
     this.#keys.add(keyOf(endpoint))
   }
 
-  has(endpoint: Pick<Endpoint, 'dnsName' | 'recordType' | 'setIdentifier'>): boolean {
+  has(endpoint: Identity): boolean {
     return this.#keys.has(keyOf(endpoint))
   }
 
@@ -125,10 +143,6 @@ class NameSet {
   }
 }
 
-function keyOf({
-  dnsName,
-  recordType,
-  setIdentifier = '',
-}: Pick<Endpoint, 'dnsName' | 'recordType' | 'setIdentifier'>) {
+function keyOf({ dnsName, recordType, setIdentifier = '' }: Identity): string {
   return `${normalName(dnsName)} ${recordType} ${setIdentifier}`
 }

@@ -57,7 +57,7 @@ const OBJECT: fc.Arbitrary<TestObject> = fc.oneof(
       ...{ parents: few(PARENT), status: some('True', 'True', 'True', 'False') },
       accepted: fc.option(few(PARENT), { nil: undefined, freq: 3 }),
     })
-    .map(({ accepted, ...parts }) => route({ ...parts, ...(accepted === undefined || { accepted }) })),
+    .map(({ accepted, ...parts }) => route({ ...parts, ...(accepted !== undefined && { accepted }) })),
   fc.tuple(NAMESPACE, some<Record<string, string>>({}, { team: 'x' })).map(([name, labels]) => namespace(name, labels)),
 )
 

@@ -67,6 +67,9 @@ test.each<[string, object, string[]]>([
     { metadata: { name: 'web', labels: { records: ENTRIES } } },
     ['one.internal.tld', 'two.example.tld'],
   ],
+  ['{{ .GetName }}.{{ .GetLabels.env }}', LABELLED, ['api.prod']],
+  ['{{ .Spec.HealthCheckNodePort }}{{ .Spec.PublishNotReadyAddresses }}{{ .Spec.ClusterIPs }}', {}, ['0false[]']],
+  ['{{ .Spec.Selector.app }}{{ .Spec.SessionAffinityConfig.ClientIP.TimeoutSeconds }}', {}, ['<no value>']],
   ['{{ if isSource "SERVICE" }}yes{{ else }}no{{ end }}', {}, ['yes']],
   ['{{ if isSource "pod" }}yes{{ else }}no{{ end }}', {}, ['no']],
   ['{{ trimPrefix .Name "w" }}{{ trimSuffix "x-v2" "-v2" }}{{ toLower "AB" }}{{ trim " c " }}', {}, ['ebxabc']],
@@ -129,6 +132,9 @@ test.each([
 
 test.each([
   ['{{.Calibre}}.tld', 'column 3: Service has no field .Calibre; wanted one such as .Name, .Labels or .Spec'],
+  ['{{ .Spec.Hostnmae }}.tld', 'column 4: there is no field .Hostnmae; wanted one of the Kubernetes API'],
+  ['{{ .Spec.Rules }}', 'column 4: there is no field .Rules'],
+  ['{{ .Object.spec.type }}.tld', 'column 4: there is no key .type'],
   ['{{ .Name.x }}', 'column 4: .x is wanted of text, which has no fields'],
   ['{{ toLower 5 }}', 'column 4: toLower got an integer; wanted text'],
   ['{{ replace "a" .Name }}', 'column 4: replace got 2 arguments; wanted 3'],

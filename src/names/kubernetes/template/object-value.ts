@@ -2,9 +2,10 @@
 // .Spec.Type), and as plain data (.Metadata, .Object, .Spec.type).
 
 import type { KubeObject } from '../../../kube/resource.ts'
+import { METADATA_FIELDS, OBJECT_FIELDS } from './object-fields.ts'
 import { TemplateError } from './template-error.ts'
 import type { StructValue, Value } from './template-value.ts'
-import { ABSENT, fieldOf, valueOf } from './template-value.ts'
+import { fieldOf, valueOf } from './template-value.ts'
 
 /** Of the kinds that templates see: where they come from. */
 const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly source: string }>> = {
@@ -27,14 +28,6 @@ export function objectValue(object: KubeObject, kind: string): StructValue {
   return new ObjectValue({ apiVersion: KINDS[kind]?.apiVersion ?? '', ...object, kind })
 }
 
-const METADATA: ReadonlySet<string> = new Set([
-  ...['name', 'generatename', 'namespace', 'selflink', 'uid', 'resourceversion', 'generation', 'labels', 'annotations'],
-  ...['creationtimestamp', 'deletiontimestamp', 'deletiongraceperiodseconds', 'ownerreferences', 'finalizers'],
-])
-
-/** Labels and annotations are maps, even where an object has none. */
-const METADATA_MAPS: ReadonlySet<string> = new Set(['labels', 'annotations'])
-
 class ObjectValue implements StructValue {
   readonly #object: KubeObject & { readonly kind: string; readonly apiVersion: string }
 
@@ -43,30 +36,41 @@ class ObjectValue implements StructValue {
   }
 
   field(name: string): Value {
-    const lower = name.toLowerCase()
-    if (METADATA.has(lower)) return this.#metadata(name)
-    switch (lower) {
-      case 'objectmeta':
-        return { field: (inner) => this.#metadata(inner) }
-      case 'typemeta':
+    switch (name.toLowerCase()) {
       case 'kind':
+        return this.#object.kind
       case 'apiversion':
+        return this.#object.apiVersion
+      case 'typemeta':
+        return this
+      case 'objectmeta':
+        return this.#metadata
       case 'spec':
       case 'status':
-        return lower === 'typemeta' ? this : fieldOf(valueOf(this.#object, 'struct'), name)
+        return this.#part(name.toLowerCase() as 'spec' | 'status')
       case 'metadata':
         return valueOf(this.#object.metadata, 'any')
       case 'object':
         return valueOf(this.#object, 'any')
       default:
-        throw new TemplateError(
-          `${this.#object.kind} has no field .${name}; wanted one such as .Name, .Labels or .Spec`,
-        )
+        return this.#promoted(name)
     }
   }
 
-  #metadata(name: string): Value {
-    const found = fieldOf(valueOf(this.#object.metadata, 'struct'), name)
-    return found === ABSENT && METADATA_MAPS.has(name.toLowerCase()) ? valueOf({}, 'strings') : found
+  get #metadata(): Value {
+    return valueOf(this.#object.metadata, METADATA_FIELDS)
+  }
+
+  #part(name: 'spec' | 'status'): Value {
+    const parts: Readonly<Record<string, unknown>> = { ...this.#object }
+    return valueOf(parts[name] ?? {}, OBJECT_FIELDS[this.#object.kind] ?? new Map())
+  }
+
+  /** Go has the fields of the metadata at the object as well, and functions that get them. */
+  #promoted(name: string): Value {
+    const plain = name.replace(/^Get/u, '')
+    if (!METADATA_FIELDS.has(plain.toLowerCase()))
+      throw new TemplateError(`${this.#object.kind} has no field .${name}; wanted one such as .Name, .Labels or .Spec`)
+    return fieldOf(this.#metadata, plain)
   }
 }

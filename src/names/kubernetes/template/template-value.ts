@@ -11,11 +11,14 @@ export type Value =
   | (undefined | boolean | bigint | number | string)
   | (typeof ABSENT | ListValue | MapValue | StructValue)
 
+/** The fields of a struct and of those inside of it, by their names in small letters, with what absent ones are. */
+export type StructFields = ReadonlyMap<string, Value>
+
 /**
- * How Go sees what is in an object: as fields of a type, as map[string]string, as anything; and what JSON decodes to,
- * where all numbers are floating.
+ * How Go sees what is in an object: as a struct, as map[string]string, as anything; and what JSON decodes to, where all
+ * numbers are floating.
  */
-export type View = 'struct' | 'strings' | 'any' | 'json'
+export type View = StructFields | 'strings' | 'any' | 'json'
 
 export class ListValue {
   readonly #items: readonly unknown[]
@@ -65,6 +68,12 @@ export class MapValue {
     return this.has(key) ? valueOf(this.#entries[key], this.#view) : undefined
   }
 
+  /** As `.key`; that an object must have, or a slip of the pen would become a name. */
+  field(key: string): Value {
+    if (this.#view === 'any' && !this.has(key)) throw new TemplateError(`there is no key .${key}`)
+    return this.get(key)
+  }
+
   /** What the function `index` finds, which is the zero of the type for missing keys. */
   indexed(key: string): Value {
     return this.#view === 'strings' && !this.has(key) ? '' : this.get(key)
@@ -75,25 +84,25 @@ export interface StructValue {
   field(name: string): Value
 }
 
-/** Fields of Kubernetes objects that are maps in Go as well, in lower case. */
-const MAPS: ReadonlySet<string> = new Set([
-  ...['labels', 'annotations', 'selector', 'matchlabels', 'nodeselector'],
-  ...['data', 'capacity', 'allocatable'],
-])
-
 /** LoadBalancerIP, loadBalancerIP: both find `loadBalancerIP`. */
 class ApiStruct implements StructValue {
   readonly #object: Readonly<Record<string, unknown>>
+  readonly #fields: StructFields
 
-  constructor(object: Readonly<Record<string, unknown>>) {
+  constructor(object: Readonly<Record<string, unknown>>, fields: StructFields) {
     this.#object = object
+    this.#fields = fields
   }
 
   field(name: string): Value {
     const lower = name.toLowerCase()
-    const key = name in this.#object ? name : Object.keys(this.#object).find((each) => each.toLowerCase() === lower)
+    const absent = this.#fields.get(lower)
+    const key = Object.keys(this.#object).find((each) => each.toLowerCase() === lower)
     const found = key === undefined ? undefined : this.#object[key]
-    return found === undefined || found === null ? ABSENT : valueOf(found, MAPS.has(lower) ? 'strings' : 'struct')
+    if (found !== undefined && found !== null)
+      return valueOf(found, absent instanceof MapValue ? 'strings' : this.#fields)
+    if (absent === undefined) throw new TemplateError(`there is no field .${name}; wanted one of the Kubernetes API`)
+    return absent
   }
 }
 
@@ -107,8 +116,8 @@ export function valueOf(data: unknown, view: View): Value {
     case 'object':
       if (data === null) return undefined
       if (Array.isArray(data)) return new ListValue(data, view)
-      return view === 'struct'
-        ? new ApiStruct(data as Record<string, unknown>)
+      return typeof view === 'object'
+        ? new ApiStruct(data as Record<string, unknown>, view)
         : new MapValue(data as Record<string, unknown>, view)
     default:
       return undefined
@@ -117,8 +126,7 @@ export function valueOf(data: unknown, view: View): Value {
 
 export function fieldOf(value: Value, name: string): Value {
   if (value === undefined || value === ABSENT) return value
-  if (value instanceof MapValue) return value.get(name)
-  if (isStruct(value)) return value.field(name)
+  if (hasFields(value)) return value.field(name)
   throw new TemplateError(`.${name} is wanted of ${describe(value)}, which has no fields`)
 }
 
@@ -128,7 +136,7 @@ export function isTrue(value: Value): boolean {
   return value !== ABSENT && Boolean(value)
 }
 
-function isStruct(value: Value): value is StructValue {
+function hasFields(value: Value): value is StructValue | MapValue {
   return typeof value === 'object' && 'field' in value
 }
 

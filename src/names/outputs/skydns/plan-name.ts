@@ -103,14 +103,16 @@ class Planning {
   }
 
   changeTexts(had: readonly string[], wanted: readonly Endpoint[]): void {
-    const goes = (text: string) => text !== '' && had.some((each) => isSameText(each, text))
-    const freed = this.#drafts.filter(({ after }) => after !== undefined && goes(after.text))
+    const texts = new Map(wanted.flatMap((each) => each.targets.map((text) => [text, ttlOf(each)] as const)))
+    const goes = (text: string) => !texts.has(text) && had.some((each) => isSameText(each, text))
+    const isMisplaced = ({ host, text }: Service) => host !== '' && (texts.get(text) ?? 0) !== 0
+    const freed = this.#drafts.filter(
+      ({ after }) => after && after.text !== '' && (goes(after.text) || isMisplaced(after)),
+    )
     for (const draft of freed) if (draft.after !== undefined) draft.after = { ...draft.after, text: '' }
     for (const text of this.#homeless)
-      if (!goes(text) && this.#holder(text) === undefined) this.#settle(this.#textPlace(text, freed), text, 0)
-    for (const endpoint of wanted)
-      for (const text of endpoint.targets.filter((each) => each !== ''))
-        this.#settle(this.#holder(text) ?? this.#textPlace(text, freed), text, ttlOf(endpoint))
+      if (!goes(text) && !texts.has(text) && this.#holder(text) === undefined) this.#settle(text, 0, freed)
+    for (const [text, ttl] of texts) if (text !== '') this.#settle(text, ttl, freed)
   }
 
   writes(): Write[] {
@@ -154,20 +156,24 @@ class Planning {
     return this.#drafts.find(({ after }) => after?.text === text)
   }
 
-  /** Where another text was, beside a host that is written anyway, or at a key of its own. */
-  #textPlace(text: string, freed: readonly Draft[]): Draft {
+  #settle(text: string, ttl: number, freed: readonly Draft[]): void {
+    const draft = this.#holder(text) ?? this.#textPlace(text, ttl, freed)
+    const after = draft.after ?? this.#newService(draft.key)
+    draft.after = { ...after, text, ttl: after.host === '' ? ttl : after.ttl, owner: this.#around.owner ?? after.owner }
+  }
+
+  /**
+   * Where another text was, beside a host that is written anyway, or at a key of its own. Beside a host the TTL is that of
+   * the host: not the place for a text that has one.
+   */
+  #textPlace(text: string, ttl: number, freed: readonly Draft[]): Draft {
     const exact = keyOf(this.#around.prefix, this.#name)
     const atExact = isReverse(this.#name) ? this.#drafts.filter(({ key }) => key === exact) : []
-    const found = [...freed, ...this.#wanted, ...atExact].find(({ after }) => after?.text === '')
+    const hasRoom = ({ after }: Draft) => after?.text === '' && (ttl === 0 || after.host === '')
+    const found = [...freed, ...this.#wanted, ...atExact].find(hasRoom)
     if (found !== undefined) return found
     const isExactFree = isReverse(this.#name) && !this.#isTaken(exact)
     return this.#add(isExactFree ? exact : this.#freeKey('TXT', text))
-  }
-
-  #settle(draft: Draft, text: string, ttl: number): void {
-    const after = draft.after ?? this.#newService(draft.key)
-    // Beside a host the TTL is that of the host.
-    draft.after = { ...after, text, ttl: after.host === '' ? ttl : after.ttl, owner: this.#around.owner ?? after.owner }
   }
 
   #add(key: string): Draft {

@@ -14,17 +14,17 @@ const TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'PTR', 'TXT'])
 /** With nothing in it that is not kept: several targets of a reverse name, properties of other providers. */
 export function asStored(endpoint: Endpoint): Endpoint {
   const { setIdentifier: _, recordType, targets, providerSpecific } = endpoint
-  const different =
-    recordType === 'TXT'
-      ? [...new Set(targets)]
-      : [...new Map(targets.map((each) => [normalTarget(each), each])).values()]
+  const different = new Map(
+    targets.map((each) => (recordType === 'TXT' ? [each, each] : [normalTarget(each), withoutFinalDot(each)])),
+  )
+  const stored = [...different.values()]
   const isGroup = ({ name }: { name: string }) => name === GROUP_PROPERTY || name === WEBHOOK_GROUP_PROPERTY
   const group = providerSpecific.find(isGroup)?.value ?? ''
   return {
     dnsName: endpoint.dnsName,
     recordType,
     // The PTR record of a name has one key, and a key one host.
-    targets: recordType === 'PTR' ? different.toSorted().slice(0, 1) : different,
+    targets: recordType === 'PTR' ? stored.toSorted().slice(0, 1) : stored,
     ...(endpoint.recordTTL !== undefined && { recordTTL: endpoint.recordTTL }),
     labels: endpoint.labels,
     providerSpecific: group === '' || recordType === 'TXT' ? [] : [{ name: GROUP_PROPERTY, value: group }],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { resourceName } from '../../kube/resource.ts'
-import { serviceSource } from './service.ts'
+import { serviceSource } from './service-source.ts'
 import { DEFAULT_SETTINGS, type SourceSettings } from './source-settings.ts'
 import { nameTemplates } from './template/name-templates.ts'
 import { apply, applyAll, endpointText, type TestObject } from './testing.ts'

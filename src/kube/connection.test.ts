@@ -36,7 +36,7 @@ function config({ cluster, user, context, name = 'lab' }: Parts = {}): string {
 const refusal = (kubeconfig: string, context?: string) =>
   findSite({ kubeconfig, ...(context !== undefined && { context }) }, {}).then(
     () => expect.fail('it was accepted'),
-    (error: Error) => error,
+    (error: unknown) => error as Error,
   )
 
 describe('where the configuration is', () => {

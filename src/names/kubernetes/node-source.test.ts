@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nodeSource } from './node.ts'
+import { nodeSource } from './node-source.ts'
 import { DEFAULT_SETTINGS, type SourceSettings } from './source-settings.ts'
 import { nameTemplates } from './template/name-templates.ts'
 import { apply, endpointText } from './testing.ts'

@@ -1,0 +1,445 @@
+// What the two programs get to see, each scenario in a namespace of its own: objects, the flags, and the objects a
+// while later.
+
+import {
+  dnsEndpoint,
+  endpointSlice,
+  gateway,
+  httpRoute,
+  ingress,
+  node,
+  pod,
+  service,
+  type TestObject,
+} from './objects.ts'
+
+export interface Scenario {
+  readonly title: string
+  readonly flags: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly before: readonly TestObject[]
+  readonly after: readonly TestObject[]
+  /** As many keys there are at least, before. */
+  readonly least: number
+}
+
+const NEW = 'external-dns.kubernetes.io'
+const OLD = 'external-dns.alpha.kubernetes.io'
+const INGRESS = ['--source=ingress', '--txt-owner-id=side']
+const CRD = ['--source=crd', '--txt-owner-id=side']
+const SERVICE = ['--source=service', '--txt-owner-id=side']
+const LOAD_BALANCER = { type: 'LoadBalancer' }
+export const AES_KEY = 'MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI='
+
+/** There for every scenario. */
+export const NODES: readonly TestObject[] = [
+  node('node-a', '203.0.113.1', '10.9.0.1'),
+  node('node-b', '203.0.113.2', '10.9.0.2', { [`${OLD}/ttl`]: '60' }),
+]
+
+const several = ingress('web', { hosts: ['a.example.org', 'b.example.org', 'deep.sub.example.org'] })
+const wild = ingress('wild', { hosts: ['*.apps.example.org', 'fixed.apps.example.org'] })
+const two = ingress('two', { hosts: ['two.example.org'], at: ['192.0.2.21', '192.0.2.22'] })
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    title: 'ingresses with several hosts, of which one goes and one comes',
+    flags: INGRESS,
+    before: [several, ingress('other', { hosts: ['other.example.org'], at: ['192.0.2.9'] })],
+    after: [
+      ingress('web', { hosts: ['a.example.org', 'c.example.org', 'deep.sub.example.org'] }),
+      ingress('other', { hosts: ['other.example.org'], at: ['192.0.2.9'] }),
+    ],
+    least: 8,
+  },
+  {
+    title: 'hosts of TLS, beside those of rules',
+    flags: INGRESS,
+    before: [ingress('web', { hosts: ['web.example.org'], tls: ['web.example.org', 'secure.example.org'] })],
+    after: [ingress('web', { hosts: ['web.example.org'], tls: ['safe.example.org'] })],
+    least: 4,
+  },
+  {
+    title: 'hosts of TLS and of rules switched off',
+    flags: [...INGRESS, '--ignore-ingress-tls-spec'],
+    before: [ingress('web', { hosts: ['web.example.org'], tls: ['secure.example.org'] })],
+    after: [ingress('web', { hosts: ['www.example.org'], tls: ['secure.example.org'] })],
+    least: 2,
+  },
+  {
+    title: 'wildcards',
+    flags: INGRESS,
+    before: [wild],
+    after: [ingress('wild', { hosts: ['*.apps.example.org', '*.example.org'], at: ['192.0.2.7'] })],
+    least: 4,
+  },
+  {
+    title: 'wildcards with a replacement in the TXT name',
+    flags: [...INGRESS, '--txt-prefix=own-', '--txt-wildcard-replacement=any'],
+    before: [wild],
+    after: [ingress('wild', { hosts: ['*.apps.example.org'], at: ['192.0.2.7'] })],
+    least: 4,
+  },
+  {
+    title: 'a target that is a name, and becomes another',
+    flags: INGRESS,
+    before: [ingress('web', { hosts: ['web.example.org'], at: ['lb.example.net'] })],
+    after: [ingress('web', { hosts: ['web.example.org'], at: ['lb2.example.net'] })],
+    least: 2,
+  },
+  {
+    title: 'annotations under both prefixes: hostname, target, ttl',
+    flags: INGRESS,
+    before: [
+      ingress('new', { annotations: { [`${NEW}/hostname`]: 'n1.example.org,n2.example.org', [`${NEW}/ttl`]: '1m' } }),
+      ingress('old', { annotations: { [`${NEW}/hostname`]: 'o1.example.org', [`${NEW}/target`]: '198.51.100.1' } }),
+      ingress('ttl', { hosts: ['t.example.org'], annotations: { [`${NEW}/ttl`]: '77' } }),
+    ],
+    after: [
+      ingress('new', { annotations: { [`${NEW}/hostname`]: 'n1.example.org', [`${NEW}/ttl`]: '2m' } }),
+      ingress('old', { annotations: { [`${NEW}/hostname`]: 'o1.example.org', [`${NEW}/target`]: '198.51.100.2' } }),
+      ingress('ttl', { hosts: ['t.example.org'], annotations: { [`${NEW}/ttl`]: '78' } }),
+    ],
+    least: 8,
+  },
+  {
+    title: 'annotations under the older prefix alone',
+    flags: [...INGRESS, `--annotation-prefix=${OLD}/`],
+    before: [
+      ingress('old', { annotations: { [`${OLD}/hostname`]: 'o1.example.org', [`${OLD}/target`]: 'x.example.net' } }),
+      ingress('new', { annotations: { [`${NEW}/hostname`]: 'n1.example.org' } }),
+    ],
+    after: [ingress('old', { annotations: { [`${OLD}/hostname`]: 'o2.example.org', [`${OLD}/ttl`]: '5' } })],
+    least: 2,
+  },
+  {
+    title: 'several addresses, with registry noop',
+    flags: ['--source=ingress', '--registry=noop'],
+    before: [two],
+    after: [ingress('two', { hosts: ['two.example.org'], at: ['192.0.2.22', '192.0.2.23'] })],
+    least: 2,
+  },
+  {
+    title: 'one address, with registry noop',
+    flags: ['--source=ingress', '--registry=noop'],
+    before: [several],
+    after: [ingress('web', { hosts: ['a.example.org', 'b.example.org'], at: ['192.0.2.2'] })],
+    least: 3,
+  },
+  {
+    title: 'several addresses, with registry txt',
+    flags: INGRESS,
+    before: [two],
+    after: [ingress('two', { hosts: ['two.example.org'], at: ['192.0.2.22', '192.0.2.23'] })],
+    least: 3,
+  },
+  {
+    title: 'IPv4 and IPv6 of one name',
+    flags: INGRESS,
+    before: [ingress('dual', { hosts: ['dual.example.org'], at: ['192.0.2.5', '2001:db8::5'] })],
+    after: [ingress('dual', { hosts: ['dual.example.org'], at: ['192.0.2.6', '2001:db8::6'] })],
+    least: 4,
+  },
+  {
+    title: 'IPv6 alone',
+    flags: INGRESS,
+    before: [ingress('six', { hosts: ['six.example.org'], at: ['2001:db8::5'] })],
+    after: [ingress('six', { hosts: ['six.example.org'], at: ['2001:db8:0::6'] })],
+    least: 2,
+  },
+  {
+    title: 'TXT names with a prefix that has the type in it',
+    flags: [...INGRESS, '--txt-prefix=own-%{record_type}-'],
+    before: [several],
+    after: [ingress('web', { hosts: ['a.example.org'] })],
+    least: 6,
+  },
+  {
+    title: 'TXT names with a prefix that is a label',
+    flags: [...INGRESS, '--txt-prefix=_owner.'],
+    before: [several],
+    after: [ingress('web', { hosts: ['a.example.org'], at: ['lb.example.net'] })],
+    least: 6,
+  },
+  {
+    title: 'TXT names with a suffix',
+    flags: [...INGRESS, '--txt-suffix=-%{record_type}-own'],
+    before: [several],
+    after: [ingress('web', { hosts: ['a.example.org'], at: ['192.0.2.3'] })],
+    least: 6,
+  },
+  {
+    title: 'TXT records encrypted',
+    flags: [...INGRESS, '--txt-encrypt-enabled'],
+    env: { EXTERNAL_DNS_TXT_ENCRYPT_AES_KEY: AES_KEY },
+    before: [several],
+    after: [ingress('web', { hosts: ['a.example.org', 'b.example.org'], at: ['192.0.2.3'] })],
+    least: 6,
+  },
+  {
+    title: 'strictly owned, with registry txt',
+    flags: [...INGRESS, '--coredns-strictly-owned'],
+    before: [several],
+    after: [ingress('web', { hosts: ['a.example.org', 'b.example.org'], at: ['192.0.2.3'] })],
+    least: 6,
+  },
+  {
+    title: 'strictly owned, with registry noop',
+    flags: ['--source=ingress', '--txt-owner-id=side', '--registry=noop', '--coredns-strictly-owned'],
+    before: [several],
+    after: [ingress('web', { hosts: ['a.example.org', 'b.example.org'], at: ['192.0.2.3'] })],
+    least: 3,
+  },
+  {
+    title: 'groups',
+    flags: INGRESS,
+    before: [
+      ingress('one', { hosts: ['one.example.org'], annotations: { [`${NEW}/coredns-group`]: 'g1' } }),
+      ingress('two', { hosts: ['a.one.example.org'], annotations: { [`${NEW}/coredns-group`]: 'g2' } }),
+    ],
+    after: [
+      ingress('one', { hosts: ['one.example.org'], annotations: { [`${NEW}/coredns-group`]: 'g3' } }),
+      ingress('two', { hosts: ['a.one.example.org'], annotations: { [`${NEW}/coredns-group`]: 'g2' } }),
+    ],
+    least: 4,
+  },
+  {
+    title: 'names from a template, in place of those there are',
+    flags: [...INGRESS, '--fqdn-template={{.Name}}.{{.Namespace}}.example.org,{{.Name}}.example.net'],
+    before: [ingress('plain', {}), ingress('web', { hosts: ['web.example.org'] })],
+    after: [ingress('plain', { at: ['192.0.2.8'] }), ingress('web', { hosts: ['web.example.org'] })],
+    least: 6,
+  },
+  {
+    title: 'names from a template, beside those there are',
+    flags: [...INGRESS, '--fqdn-template={{.Name}}.example.net', '--combine-fqdn-annotation'],
+    before: [ingress('web', { hosts: ['web.example.org'] })],
+    after: [ingress('web', { hosts: ['www.example.org'] })],
+    least: 4,
+  },
+  {
+    title: 'domains in and out',
+    flags: [...INGRESS, '--domain-filter=example.org', '--exclude-domains=no.example.org'],
+    before: [ingress('web', { hosts: ['web.example.org', 'web.no.example.org', 'web.example.net'] })],
+    after: [ingress('web', { hosts: ['web2.example.org', 'web2.no.example.org'] })],
+    least: 2,
+  },
+  {
+    title: 'classes, labels and annotations as filters',
+    flags: [...INGRESS, '--ingress-class=public', '--label-filter=team=a', '--annotation-filter=public in (yes)'],
+    before: [
+      ingress('in', {
+        hosts: ['in.example.org'],
+        class: 'public',
+        labels: { team: 'a' },
+        annotations: { public: 'yes' },
+      }),
+      ingress('out1', { hosts: ['out1.example.org'], class: 'private', labels: { team: 'a' } }),
+      ingress('out2', { hosts: ['out2.example.org'], class: 'public', labels: { team: 'b' } }),
+      ingress('out3', { hosts: ['out3.example.org'], class: 'public', labels: { team: 'a' } }),
+    ],
+    after: [
+      ingress('in', {
+        hosts: ['in.example.org'],
+        class: 'public',
+        labels: { team: 'b' },
+        annotations: { public: 'yes' },
+      }),
+    ],
+    least: 2,
+  },
+  {
+    title: 'PTR records',
+    flags: [
+      ...INGRESS,
+      '--create-ptr',
+      '--managed-record-types=A',
+      '--managed-record-types=AAAA',
+      '--managed-record-types=PTR',
+    ],
+    before: [several, ingress('six', { hosts: ['six.example.org'], at: ['2001:db8::7'] })],
+    after: [
+      ingress('web', { hosts: ['a.example.org'], at: ['192.0.2.2'] }),
+      ingress('six', { hosts: ['six.example.org'], at: ['2001:db8::7'] }),
+    ],
+    least: 12,
+  },
+  {
+    title: 'load balancers, by address and by name',
+    flags: SERVICE,
+    before: [
+      service('ip', LOAD_BALANCER, { [`${NEW}/hostname`]: 'ip.example.org' }, ['192.0.2.31']),
+      service('name', LOAD_BALANCER, { [`${NEW}/hostname`]: 'name.example.org' }, ['lb.example.net']),
+    ],
+    after: [
+      service('ip', LOAD_BALANCER, { [`${NEW}/hostname`]: 'ip.example.org', [`${NEW}/ttl`]: '30' }, ['192.0.2.32']),
+    ],
+    least: 4,
+  },
+  {
+    title: 'internal names of a service',
+    flags: [...SERVICE, '--publish-internal-services'],
+    before: [
+      service('in', { type: 'ClusterIP', clusterIP: '10.96.44.1' }, { [`${NEW}/hostname`]: 'in.example.org' }),
+      service('lb', { ...LOAD_BALANCER, clusterIP: '10.96.44.2' }, { [`${NEW}/internal-hostname`]: 'lb.example.org' }, [
+        '192.0.2.3',
+      ]),
+    ],
+    after: [service('in', { type: 'ClusterIP', clusterIP: '10.96.44.1' }, { [`${NEW}/hostname`]: 'in2.example.org' })],
+    least: 4,
+  },
+  {
+    title: 'a headless service and its pods',
+    flags: SERVICE,
+    before: [
+      service('db', { clusterIP: 'None', selector: { app: 'db' } }, { [`${NEW}/hostname`]: 'db.example.org' }),
+      pod('db-0', '10.1.0.10', { hostname: 'db-0', subdomain: 'db' }),
+      endpointSlice('db', [['db-0', '10.1.0.10']]),
+    ],
+    after: [
+      service('db', { clusterIP: 'None', selector: { app: 'db' } }, { [`${NEW}/hostname`]: 'pg.example.org' }),
+      pod('db-0', '10.1.0.10', { hostname: 'db-0', subdomain: 'db' }),
+      endpointSlice('db', [['db-0', '10.1.0.10']]),
+    ],
+    least: 4,
+  },
+  {
+    title: 'a headless service with several pods',
+    flags: ['--source=service', '--registry=noop'],
+    before: [
+      service('db', { clusterIP: 'None', selector: { app: 'db' } }, { [`${NEW}/hostname`]: 'db.example.org' }),
+      pod('db-0', '10.1.0.10', { hostname: 'db-0', subdomain: 'db' }),
+      pod('db-1', '10.1.0.11', { hostname: 'db-1', subdomain: 'db' }),
+      endpointSlice('db', [
+        ['db-0', '10.1.0.10'],
+        ['db-1', '10.1.0.11'],
+      ]),
+    ],
+    after: [
+      service('db', { clusterIP: 'None', selector: { app: 'db' } }, { [`${NEW}/hostname`]: 'db.example.org' }),
+      pod('db-1', '10.1.0.11', { hostname: 'db-1', subdomain: 'db' }),
+      endpointSlice('db', [['db-1', '10.1.0.11']]),
+    ],
+    least: 4,
+  },
+  {
+    title: 'a service on ports of the nodes',
+    flags: [...SERVICE, '--managed-record-types=A', '--managed-record-types=SRV'],
+    before: [
+      service(
+        'np',
+        { type: 'NodePort', ports: [{ name: 'web', port: 80, nodePort: 30_080 }] },
+        { [`${NEW}/hostname`]: 'np.example.org' },
+      ),
+    ],
+    after: [
+      service(
+        'np',
+        { type: 'NodePort', ports: [{ name: 'web', port: 80, nodePort: 30_080 }] },
+        { [`${NEW}/hostname`]: 'np2.example.org' },
+      ),
+    ],
+    least: 3,
+  },
+  {
+    title: 'nodes',
+    flags: ['--source=node', '--txt-owner-id=side', '--fqdn-template={{.Name}}.nodes.example.org'],
+    before: [],
+    after: [],
+    least: 4,
+  },
+  {
+    title: 'a DNSEndpoint of A, AAAA and CNAME',
+    flags: CRD,
+    before: [
+      dnsEndpoint(
+        'records',
+        { dnsName: 'a.example.org', recordType: 'A', targets: ['192.0.2.41'], recordTTL: 180 },
+        { dnsName: 'six.example.org', recordType: 'AAAA', targets: ['2001:db8::41'] },
+        { dnsName: 'alias.example.org', recordType: 'CNAME', targets: ['a.example.org'] },
+        {
+          dnsName: 'group.example.org',
+          recordType: 'A',
+          targets: ['192.0.2.42'],
+          providerSpecific: [{ name: 'coredns/group', value: 'g' }],
+        },
+      ),
+    ],
+    after: [
+      dnsEndpoint(
+        'records',
+        { dnsName: 'a.example.org', recordType: 'A', targets: ['192.0.2.41'], recordTTL: 60 },
+        { dnsName: 'alias.example.org', recordType: 'CNAME', targets: ['b.example.org'] },
+      ),
+    ],
+    least: 8,
+  },
+  {
+    title: 'a DNSEndpoint of TXT, with registry noop',
+    flags: ['--source=crd', '--registry=noop', '--managed-record-types=TXT', '--managed-record-types=A'],
+    before: [
+      dnsEndpoint(
+        'records',
+        { dnsName: 'text.example.org', recordType: 'TXT', targets: ['hello world'] },
+        { dnsName: 'a.example.org', recordType: 'A', targets: ['192.0.2.41'] },
+      ),
+    ],
+    after: [dnsEndpoint('records', { dnsName: 'text.example.org', recordType: 'TXT', targets: ['good bye'] })],
+    least: 2,
+  },
+  {
+    title: 'routes of a gateway',
+    flags: ['--source=gateway-httproute', '--txt-owner-id=side'],
+    before: [
+      gateway('edge', ['192.0.2.51']),
+      httpRoute('web', 'edge', ['web.example.org', 'a.shop.example.org']),
+      httpRoute('more', 'edge', [], { [`${NEW}/hostname`]: 'more.example.org', [`${NEW}/ttl`]: '30' }),
+    ],
+    after: [gateway('edge', ['192.0.2.52']), httpRoute('web', 'edge', ['web.example.org'])],
+    least: 6,
+  },
+  {
+    title: 'a gateway whose target is an annotation',
+    flags: ['--source=gateway-httproute', '--txt-owner-id=side'],
+    before: [
+      gateway('edge', ['192.0.2.51'], { [`${NEW}/target`]: 'lb.example.net' }),
+      httpRoute('web', 'edge', ['web.example.org']),
+    ],
+    after: [
+      gateway('edge', ['192.0.2.51'], { [`${NEW}/target`]: '198.51.100.9' }),
+      httpRoute('web', 'edge', ['web.example.org']),
+    ],
+    least: 2,
+  },
+  {
+    title: 'default targets and a least TTL',
+    flags: [...INGRESS, '--default-targets=198.51.100.7', '--force-default-targets', '--min-ttl=90s'],
+    before: [several],
+    after: [ingress('web', { hosts: ['a.example.org'], annotations: { [`${NEW}/ttl`]: '30' } })],
+    least: 6,
+  },
+  {
+    title: 'two ingresses that want one name',
+    flags: INGRESS,
+    before: [
+      ingress('first', { hosts: ['shared.example.org'], at: ['192.0.2.61'] }),
+      ingress('second', { hosts: ['shared.example.org', 'own.example.org'], at: ['192.0.2.62'] }),
+    ],
+    after: [ingress('second', { hosts: ['shared.example.org', 'own.example.org'], at: ['192.0.2.62'] })],
+    least: 4,
+  },
+  {
+    title: 'updates but no deletions (upsert-only)',
+    flags: [...INGRESS, '--policy=upsert-only'],
+    before: [several],
+    after: [ingress('web', { hosts: ['a.example.org'], at: ['192.0.2.2'] })],
+    least: 6,
+  },
+  {
+    title: 'nothing but new names (create-only)',
+    flags: [...INGRESS, '--policy=create-only'],
+    before: [several],
+    after: [ingress('web', { hosts: ['a.example.org', 'new.example.org'], at: ['192.0.2.2'] })],
+    least: 6,
+  },
+]
