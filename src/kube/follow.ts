@@ -13,7 +13,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError } from '../lib/errors.ts'
-import type { KubeClient, WatchEvent } from './client.ts'
+import type { KubeClient, ObjectList, WatchEvent } from './client.ts'
 import { StatusFailure } from './failure.ts'
 import { type Keep, KnownObjects } from './known-objects.ts'
 import { isOlder } from './resource-version.ts'
@@ -87,12 +87,15 @@ export async function follow(options: FollowOptions): Promise<void> {
 class Follower {
   readonly #options: FollowOptions
   readonly #known: KnownObjects
+  /** In the version that the server has. */
+  #selection: Selection
   #mustList = true
   #told: string | undefined
 
   constructor(options: FollowOptions) {
     const { selection, keep = (object) => object, known = new Map<string, string>() } = options
     this.#options = options
+    this.#selection = selection
     this.#known = new KnownObjects(selection.resource, keep, known)
   }
 
@@ -122,9 +125,9 @@ class Follower {
   }
 
   #watch(resourceVersion: string): AsyncGenerator<readonly WatchEvent[]> {
-    const { client, selection, signal } = this.#options
+    const { client, signal } = this.#options
     const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + Math.random()))
-    return client.watch(selection, { resourceVersion, timeoutSeconds, silenceMs: SILENCE_MS }, signal)
+    return client.watch(this.#selection, { resourceVersion, timeoutSeconds, silenceMs: SILENCE_MS }, signal)
   }
 
   async #catchUp(): Promise<string> {
@@ -135,16 +138,17 @@ class Follower {
   }
 
   async #newestVersion(): Promise<string> {
-    const { client, selection, signal } = this.#options
-    const { resource, namespace } = selection
+    const { client, signal } = this.#options
+    const { resource, namespace } = this.#selection
     // Without selectors: the server would look for an object that matches.
     const everything = { resource, ...(namespace !== undefined && { namespace }) }
     return (await client.list(everything, { limit: 1 }, signal)).resourceVersion
   }
 
   async #list(): Promise<void> {
-    const { client, selection, signal, pageSize: limit = PAGE_SIZE } = this.#options
-    const first = await client.list(selection, { limit }, signal)
+    const { client, signal, pageSize: limit = PAGE_SIZE } = this.#options
+    const first = await this.#firstPage(limit)
+    const selection = this.#selection
     const comparison = this.#known.compare(first.resourceVersion)
     comparison.take(first.items)
     for (let next = first.continue; next !== undefined; ) {
@@ -155,6 +159,23 @@ class Follower {
     const changes = comparison.finish()
     this.#mustList = false
     this.#tell(changes, { listed: true, rewound: comparison.rewound })
+  }
+
+  /** Of the newest version of the kind that the server has. */
+  async #firstPage(limit: number): Promise<ObjectList> {
+    const { client, selection, signal } = this.#options
+    const { resource } = selection
+    let missing: HoldfastError | undefined
+    for (const version of [resource.version, ...(resource.olderVersions ?? [])]) {
+      this.#selection = { ...selection, resource: { ...resource, version } }
+      try {
+        return await client.list(this.#selection, { limit }, signal)
+      } catch (error) {
+        if (!(error instanceof HoldfastError) || error.code !== 'KubeResourceMissing') throw error
+        missing ??= error
+      }
+    }
+    throw missing ?? new Error('no version to ask for')
   }
 
   #deliver(events: readonly WatchEvent[]): void {

@@ -7,7 +7,7 @@ import { readEtcdUrls } from '../../src/cli/etcd-urls.ts'
 import { ETCD_FLAGS, type EtcdFlags } from '../../src/cli/etcd-flags.ts'
 import type { Endpoint } from '../../src/names/endpoints/endpoint.ts'
 import { isReadable, readEntry } from '../../src/names/outputs/skydns/entry.ts'
-import { hostType } from '../../src/names/outputs/skydns/service.ts'
+import { hostType } from '../../src/names/outputs/skydns/service-value.ts'
 import { endpoint, MemoryStore } from '../../src/names/outputs/skydns/testing.ts'
 import { collectingIo } from '../support/command-line.ts'
 

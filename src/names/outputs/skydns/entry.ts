@@ -1,7 +1,7 @@
 // A key with its value, and the name it stands for: /skydns/org/example/www/4b4b9d2a with `targetstrip` 1 is an entry of
 // www.example.org, told apart from the others of that name by its label 4b4b9d2a.
 
-import { parseService, type Service } from './service.ts'
+import { parseService, type Service } from './service-value.ts'
 
 export interface Entry {
   readonly key: string

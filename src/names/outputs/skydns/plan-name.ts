@@ -9,7 +9,7 @@ import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { type Entry, isReadable, keyOf, type Unreadable } from './entry.ts'
 import type { NameChange, RecordChange } from './name-changes.ts'
 import { isNote, isSameText } from './note.ts'
-import { formatService, hostType, isReverse, NO_SERVICE, type Service } from './service.ts'
+import { formatService, hostType, isReverse, NO_SERVICE, type Service } from './service-value.ts'
 import { normalTarget, withoutFinalDot } from './target.ts'
 
 export interface Write {
@@ -67,8 +67,8 @@ class Planning {
     this.#name = name
     this.#around = around
     const { owner, formerOwner = owner } = around
-    const isOwn = ({ service }: Entry) => [undefined, service.owner].includes(owner) || service.owner === formerOwner
-    const own = entries.filter(isOwn)
+    const owners: readonly (string | undefined)[] = [owner, formerOwner]
+    const own = entries.filter(({ service }) => owner === undefined || owners.includes(service.owner))
     this.#drafts = own.map((entry) => ({ key: entry.key, before: entry, after: entry.service }))
   }
 

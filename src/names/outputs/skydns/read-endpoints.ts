@@ -4,7 +4,7 @@
 import { type Endpoint, LABEL, type ProviderProperty } from '../../endpoints/endpoint.ts'
 import type { Entry } from './entry.ts'
 import { isNote } from './note.ts'
-import { hostType } from './service.ts'
+import { hostType } from './service-value.ts'
 import { GROUP_PROPERTY } from './storable.ts'
 import { normalTarget, withoutFinalDot } from './target.ts'
 

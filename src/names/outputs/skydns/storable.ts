@@ -2,7 +2,7 @@
 // difference that writing could not settle, and so writes nothing twice.
 
 import type { Endpoint } from '../../endpoints/endpoint.ts'
-import { hostType } from './service.ts'
+import { hostType } from './service-value.ts'
 import { normalTarget, withoutFinalDot } from './target.ts'
 
 export const GROUP_PROPERTY = 'coredns/group'

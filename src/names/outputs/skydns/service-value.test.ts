@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { formatService, hostType, NO_SERVICE, parseService } from './service.ts'
+import { formatService, hostType, NO_SERVICE, parseService } from './service-value.ts'
 
 const parse = (text: string) => parseService(Buffer.from(text))
 
