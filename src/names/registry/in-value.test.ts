@@ -41,6 +41,11 @@ it('what a former owner has is taken over', () => {
   expect(updateNew).toEqual([a('x.org', '192.0.2.1', { owner: 'me' })])
 })
 
+it('nobody’s values are not those of a former owner that is not given', () => {
+  const stored = [a('x.org', '192.0.2.1', { owner: '' })]
+  expect(inValueRegistry({ ownerId: 'me', oldOwnerId: '' }).records(stored)).toEqual(stored)
+})
+
 it.each(['', 'me,you', '"me"'])('owner "%s" is refused', (ownerId) => {
   expect(() => inValueRegistry({ ownerId })).toThrow(`Cannot use "${ownerId}" as owner: `)
 })

@@ -12,10 +12,11 @@ export interface InValueOptions {
   readonly oldOwnerId?: string
 }
 
-export function inValueRegistry({ ownerId, oldOwnerId = ownerId }: InValueOptions): Registry {
+export function inValueRegistry({ ownerId, oldOwnerId = '' }: InValueOptions): Registry {
   checkOwner(ownerId)
   const takenOver = (endpoint: Endpoint): Endpoint => {
-    if (oldOwnerId === ownerId || endpoint.labels[LABEL.owner] !== oldOwnerId) return endpoint
+    // Without a former owner, values without one would be taken for his.
+    if (oldOwnerId === '' || oldOwnerId === ownerId || endpoint.labels[LABEL.owner] !== oldOwnerId) return endpoint
     return { ...ownedBy(endpoint, ownerId), providerSpecific: [...endpoint.providerSpecific, FORCE_UPDATE] }
   }
   return {
