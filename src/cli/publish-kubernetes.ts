@@ -109,6 +109,7 @@ async function publishOptions(flags: ExternalDnsFlags, own: OwnFlags, io: Io): P
     etcd: await readEtcdUrls(own, io),
     prefix: flags.text('coredns-prefix') ?? PREFIX,
     strictOwner: isStrict ? owner : undefined,
+    ...(isStrict && option('formerOwner', flags.text('migrate-from-txt-owner'))),
     registry: registry.registry,
     policy: flags.choice('policy', ['sync', 'upsert-only', 'create-only']) ?? 'sync',
     managedRecordTypes: managed,

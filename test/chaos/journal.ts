@@ -72,6 +72,11 @@ export class Journal {
     return columns([['event', 'times', 'longest lag since it began, etcd reachable'], ...rows, ...servers])
   }
 
+  /** How often each event happened. */
+  counts(): string[] {
+    return columns([['event', 'times'], ...Array.from(this.#events, ([event, { times }]) => [event, String(times)])])
+  }
+
   /** Writes everything there is to a directory that stays. */
   keep(files: ReadonlyMap<string, string>): string {
     const directory = mkdtempSync(join(tmpdir(), 'holdfast-chaos-kept-'))

@@ -107,7 +107,9 @@ describe('the page of deviations', () => {
   it('names only cases there are', () => {
     type Cases = Pick<typeof vectors, 'cases'> & Partial<Pick<typeof vectors, 'other'>>
     const others = ['skydns', 'kubevirt', 'externaldns'].map((name) => JSON.parse(read(`${name}.json`)) as Cases)
-    const ids = new Set([vectors, ...others].flatMap(({ cases, other = [] }) => [...cases, ...other]).map(({ id }) => id))
+    const ids = new Set(
+      [vectors, ...others].flatMap(({ cases, other = [] }) => [...cases, ...other]).map(({ id }) => id),
+    )
     expect(named.filter((id) => !ids.has(id))).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { usableHostnames, usableTargets } from './hostname-check.ts'
-import { endpointsForHostname, targetType } from './hostname-endpoints.ts'
+import { targetType } from '../endpoints/targets.ts'
+import { endpointsForHostname } from './hostname-endpoints.ts'
 import { ObjectProblems } from './object-problems.ts'
 
 describe('endpointsForHostname', () => {

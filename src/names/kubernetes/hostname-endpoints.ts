@@ -1,7 +1,7 @@
 // Targets of a name become its endpoints, one for each type: addresses A and AAAA, everything else CNAME.
 
-import { isIP } from 'node:net'
 import { type Endpoint, LABEL, type ProviderProperty } from '../endpoints/endpoint.ts'
+import { targetType } from '../endpoints/targets.ts'
 
 /** What endpoints of one object have in common. */
 export interface EndpointDetails {
@@ -13,12 +13,6 @@ export interface EndpointDetails {
 }
 
 const TYPES = ['A', 'AAAA', 'CNAME'] as const
-
-export function targetType(target: string): (typeof TYPES)[number] {
-  const family = isIP(target)
-  if (family === 0) return 'CNAME'
-  return family === 4 ? 'A' : 'AAAA'
-}
 
 /** Nothing for a name without targets. */
 export function endpointsForHostname(

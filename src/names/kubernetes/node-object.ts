@@ -1,7 +1,7 @@
 // Nodes as names need them: their addresses, and whether anything may be scheduled on them.
 
 import type { KubeObject, Resource } from '../../kube/resource.ts'
-import { targetType } from './hostname-endpoints.ts'
+import { targetType } from '../endpoints/targets.ts'
 
 export interface Node extends KubeObject {
   readonly spec?: { readonly unschedulable?: boolean }

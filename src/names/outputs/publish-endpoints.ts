@@ -17,7 +17,6 @@ import { KubernetesHealth } from './kubernetes-health.ts'
 import type { PublisherState } from './publisher-state.ts'
 import { Reconciler, type ReconcilerOptions } from './reconciler.ts'
 import { SkydnsStore } from './skydns/skydns-store.ts'
-import { GROUP_PROPERTY } from './skydns/storable.ts'
 
 export interface PublishOptions
   extends Pick<
@@ -43,6 +42,8 @@ export interface PublishOptions
   readonly prefix: string
   /** Whose values are ours, where the values tell. */
   readonly strictOwner: string | undefined
+  /** Whose values become ours. */
+  readonly formerOwner?: string
   /** The Lease that says who writes; undefined: nobody else does. */
   readonly lease:
     | { readonly namespace: string | undefined; readonly name: string; readonly identity: string }
@@ -81,6 +82,7 @@ export class EndpointPublisher {
     this.#store = new SkydnsStore({
       ...{ client, prefix: options.prefix, signal, domainFilter: options.domainFilter, showOthers: true },
       ...(options.strictOwner !== undefined && { owner: options.strictOwner }),
+      ...(options.formerOwner !== undefined && { formerOwner: options.formerOwner }),
       onProblem: (message) => log.warning(message),
       onState: (state) => {
         this.#etcdUp = state.up
@@ -101,7 +103,6 @@ export class EndpointPublisher {
       store: this.#store,
       wanted: { names: () => index.names(), candidates: (name) => index.candidates(name) },
       isComplete: () => this.#names.isComplete,
-      isStoredProperty: (name) => name === GROUP_PROPERTY,
       log,
     })
   }

@@ -24,6 +24,8 @@ export interface RecordStore {
   /** Names that have records, marks of ownership among them. */
   names(): Iterable<string>
   endpoints(names: Iterable<string>): readonly Endpoint[]
+  /** What would be read back of an endpoint; or why it cannot be stored. */
+  asStored(endpoint: Endpoint): Endpoint | string
   /** What could not be changed is among the problems. */
   apply(changes: Changes): Promise<{ readonly problems: readonly StoreProblem[] }>
 }
@@ -42,8 +44,6 @@ export interface ReconcilerOptions {
   readonly managedRecordTypes: readonly string[]
   readonly excludeRecordTypes: readonly string[]
   readonly domainFilter: (name: string) => boolean
-  /** Whether the store keeps a property of an endpoint. */
-  readonly isStoredProperty: (name: string) => boolean
   /** Names that are wanted, and what is wanted of one. */
   readonly wanted: { names(): Iterable<string>; candidates(name: string): readonly Endpoint[] }
   /** Everything that can be wanted is known. */
@@ -171,16 +171,30 @@ export class Reconciler {
   }
 
   #plan(existing: readonly Endpoint[], names: ReadonlyMap<string, boolean>): Changes {
-    const { registry, policy, wanted, domainFilter, isStoredProperty } = this.#options
+    const { registry, policy, domainFilter } = this.#options
     const { managedRecordTypes, excludeRecordTypes } = this.#options
+    const { desired, refused } = this.#storable(names.keys())
     const { conflicts, ...changes } = planChanges({
       current: registry.records(existing).filter(({ dnsName }) => names.has(normalName(dnsName))),
-      desired: [...names.keys()].flatMap((name) => wanted.candidates(name)),
+      desired,
       ...{ policy, domainFilter, managedRecordTypes, excludeRecordTypes, ownerId: registry.ownerId },
-      isStoredProperty,
     })
-    this.#tellConflicts(names.keys(), conflicts)
+    this.#tellConflicts(names.keys(), [...refused, ...conflicts])
     return { ...changes, delete: this.#believed(changes.delete, names) }
+  }
+
+  /** What is wanted, as the store will have it, and what it has no room for. */
+  #storable(names: Iterable<string>): { desired: readonly Endpoint[]; refused: readonly Conflict[] } {
+    const { wanted, store } = this.#options
+    const desired: Endpoint[] = []
+    const refused: Conflict[] = []
+    for (const name of names)
+      for (const endpoint of wanted.candidates(name)) {
+        const stored = store.asStored(endpoint)
+        if (typeof stored === 'string') refused.push({ dnsName: name, message: stored })
+        else desired.push(stored)
+      }
+    return { desired, refused }
   }
 
   /** Deletions that may happen now. */

@@ -67,7 +67,9 @@ export class EtcdOutput {
   }
 
   #of(name: string): Entry[] {
-    return Array.from(this.#byName.get(name) ?? [], (key) => this.#entries.get(key)).filter((each) => each !== undefined)
+    return Array.from(this.#byName.get(name) ?? [], (key) => this.#entries.get(key)).filter(
+      (each) => each !== undefined,
+    )
   }
 
   /** The name that it is about. */

@@ -17,11 +17,7 @@ export interface Subject {
   readonly name: string
 }
 
-export const SUBJECTS: readonly Subject[] = [
-  ...many('ingress', 14),
-  ...many('service', 6),
-  ...many('vmi', 12),
-]
+export const SUBJECTS: readonly Subject[] = [...many('ingress', 14), ...many('service', 6), ...many('vmi', 12)]
 
 export const STEADY: readonly Subject[] = Array.from({ length: STEADY_COUNT }, (_, i) => ({
   kind: 'ingress' as const,
@@ -60,7 +56,12 @@ const PREFIX = 'external-dns.alpha.kubernetes.io'
 export const SEQ = 'chaos/seq'
 
 /** `null` takes an annotation away. */
-export function hostObject({ kind, name }: Subject, seq: number, hosts: readonly string[], target: string | null): object {
+export function hostObject(
+  { kind, name }: Subject,
+  seq: number,
+  hosts: readonly string[],
+  target: string | null,
+): object {
   const names = hosts.map((host) => host.slice(0, -1))
   const annotations = { [SEQ]: String(seq), [`${PREFIX}/target`]: target }
   if (kind === 'ingress')

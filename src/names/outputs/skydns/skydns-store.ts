@@ -18,6 +18,7 @@ import { EntryIndex } from './entry-index.ts'
 import { changesByName } from './name-changes.ts'
 import { planName, type Write } from './plan-name.ts'
 import { readEndpoints } from './read-endpoints.ts'
+import { asStored, storageProblem } from './storable.ts'
 import { transact } from './transact.ts'
 
 export interface SkydnsStoreOptions {
@@ -93,6 +94,11 @@ export class SkydnsStore {
   endpoints(names: Iterable<string> | 'all'): Endpoint[] {
     const wanted = names === 'all' ? this.#index.names() : new Set(Array.from(names, normalName))
     return Array.from(wanted, (name) => this.#endpointsOf(name)).flat()
+  }
+
+  /** What would be read back of an endpoint; or why it cannot be stored. */
+  asStored(endpoint: Endpoint): Endpoint | string {
+    return storageProblem(endpoint) ?? asStored(endpoint)
   }
 
   /** Resolves when everything that was read or written so far is in what `endpoints` tells; throws if that takes too long. */
