@@ -93,6 +93,7 @@ test('a source is told when it changes, once, with what stays in service', async
   table.apply(source({ error: 'Cannot reach etcd', keys: 4, revision: '8' }))
   expect(await lines()).toEqual([
     '[ERROR] Source stored: Cannot reach etcd; nothing is known of it yet',
+    '[ERROR] Source stored: look',
     '[INFO] Following stored in etcd: 3 keys at revision 7',
     '[ERROR] Source stored: Cannot reach etcd; what was known stays in service',
   ])

@@ -11,12 +11,12 @@ export interface FollowedGroup {
   readonly optional: boolean
   readonly readers: readonly GroupReader[]
   /** What is remembered of an object. */
-  keep(object: KubeObject): KubeObject
+  readonly keep: (object: KubeObject) => KubeObject
 }
 
 export interface GroupReader {
   readonly source: EndpointSource
-  keep(object: KubeObject): KubeObject
+  readonly keep: (object: KubeObject) => KubeObject
 }
 
 export function followedGroups(sources: readonly EndpointSource[]): FollowedGroup[] {
@@ -24,7 +24,7 @@ export function followedGroups(sources: readonly EndpointSource[]): FollowedGrou
   const groups = Map.groupBy(followed, ({ objects }) => groupId(objects))
   return Array.from(groups, ([id, members]) => {
     const { keep: _, optional: __, ...selection } = members[0].objects
-    const readers = members.map(({ source, objects }) => ({ source, keep: objects.keep.bind(objects) }))
+    const readers = members.map(({ source, objects }) => ({ source, keep: objects.keep }))
     return {
       id,
       selection,
