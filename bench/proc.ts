@@ -25,7 +25,8 @@ function readProc(path: string): string {
   }
 }
 
-function processTree(pid: number): number[] {
+/** A process and all that descend from it. */
+export function processTree(pid: number): number[] {
   const tree = [pid]
   for (const parent of tree) {
     for (const thread of readThreads(parent)) {
@@ -34,6 +35,11 @@ function processTree(pid: number): number[] {
     }
   }
   return tree
+}
+
+/** The first 15 characters of a program's name. */
+export function commandName(pid: number): string {
+  return readProc(`/proc/${pid}/comm`).trim()
 }
 
 function readThreads(pid: number): string[] {

@@ -18,7 +18,7 @@ const toggle = (summary: string, standard = false) => ({ kind: 'switch', summary
 const FLAGS = {
   kubeconfig: text(
     'FILE',
-    'how to reach the API server; the service account of the pod, KUBECONFIG or ~/.kube/config unless given',
+    'how to reach the API server; KUBECONFIG, ~/.kube/config or the service account of the pod unless given',
   ),
   context: text('NAME', 'a context of the kubeconfig'),
   server: text('URL', 'the API server, where it is not the one of the kubeconfig'),
@@ -27,6 +27,9 @@ const FLAGS = {
   namespace: text('NAME', 'only objects of this namespace'),
   'annotation-filter': text('SELECTOR', 'only objects with such annotations'),
   'annotation-prefix': text('PREFIX', 'what keys of annotations begin with; both prefixes of ExternalDNS unless given'),
+  'enable-legacy-annotation-prefix': toggle(
+    'annotations that begin with external-dns.alpha.kubernetes.io/ too; on unless --annotation-prefix is given',
+  ),
   'label-filter': text('SELECTOR', 'only objects with such labels'),
   'fqdn-template': list('TEMPLATE', 'names for objects that have none, such as {{.Name}}.example.org'),
   'target-template': list('TEMPLATE', 'targets for them'),
@@ -96,6 +99,7 @@ const WITHOUT_EFFECT = {
   'kube-api-request-timeout': text('DURATION', 'requests have limits of their own'),
   'kube-api-qps': text('N', 'few requests are made'),
   'kube-api-burst': text('N', 'few requests are made'),
+  'prefer-alias': toggle('records in etcd have no such thing'),
   'log-format': text('FORMAT', 'lines of text'),
 } as const satisfies Readonly<Record<string, Flag>>
 
@@ -143,9 +147,14 @@ export class ExternalDnsFlags {
   }
 
   flag(name: Named<'switch'>): boolean {
+    return this.switched(name) ?? FLAGS[name].standard
+  }
+
+  /** Undefined when it is switched neither on nor off. */
+  switched(name: Named<'switch'>): boolean | undefined {
     if (this.#given[`no-${name}`] === true) return false
     const word = (this.#given[name] as string | undefined) ?? this.#variable(name)
-    if (word === undefined) return FLAGS[name].standard
+    if (word === undefined) return undefined
     if (/^(?:1|t|true)$/iu.test(word)) return true
     if (/^(?:0|f|false)$/iu.test(word)) return false
     throw new HoldfastError('Usage', `Cannot read "${word}" as --${name}: true or false is wanted`)

@@ -54,14 +54,17 @@ export const publishKubernetesCommand = command({
     const sink = new LogSink(dryRun ? 2 : 1)
     const log = new Log(sink, { quiet })
     const signal = io.stopSignal()
+    const end = new AbortController()
     try {
       const publisher = new EndpointPublisher(publish(log), { log, signal, once: flags.flag('once') })
       const metrics = metricsAddress(flags)
-      if (metrics !== undefined) await servePublisher(metrics, () => publisher.state, signal)
+      if (metrics !== undefined)
+        await servePublisher(metrics, () => publisher.state, AbortSignal.any([signal, end.signal]))
       const done = await publisher.run()
       if (signal.aborted) log.info(`Stopping on ${String(signal.reason)}`)
       return done ? EXIT.done : EXIT.failed
     } finally {
+      end.abort()
       await sink.flush()
     }
   },
@@ -138,11 +141,10 @@ async function publishOptions(flags: ExternalDnsFlags, own: OwnFlags, io: Io): P
 }
 
 function sourceSettings(flags: ExternalDnsFlags): SourceSettings {
-  const prefix = flags.text('annotation-prefix')
   return {
     ...DEFAULT_SETTINGS,
     ...option('namespace', flags.text('namespace')),
-    ...(prefix !== undefined && { annotationPrefixes: [prefix] }),
+    annotationPrefixes: annotationPrefixes(flags),
     ...option('annotationFilter', flags.text('annotation-filter')),
     ...option('labelFilter', flags.text('label-filter')),
     fqdnTemplates: flags.list('fqdn-template'),
@@ -165,6 +167,14 @@ function sourceSettings(flags: ExternalDnsFlags): SourceSettings {
     ...option('crdApiVersion', flags.text('crd-source-apiversion')),
     ...option('crdKind', flags.text('crd-source-kind')),
   }
+}
+
+/** ExternalDNS has the older prefix switched off; who has annotations under it means them all the same. */
+function annotationPrefixes(flags: ExternalDnsFlags): readonly string[] {
+  const prefix = flags.text('annotation-prefix')
+  const [standard, legacy] = DEFAULT_SETTINGS.annotationPrefixes
+  const isLegacyToo = flags.switched('enable-legacy-annotation-prefix') ?? prefix === undefined
+  return [prefix ?? standard, ...(isLegacyToo ? [legacy] : [])]
 }
 
 function managedTypes(flags: ExternalDnsFlags): readonly string[] {

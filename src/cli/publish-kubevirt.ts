@@ -40,7 +40,7 @@ export const publishKubevirtCommand = command({
     'leader-election': LEASE_FLAG,
     kubeconfig: {
       value: 'FILE',
-      summary: 'how to reach the API server; the service account of the pod, KUBECONFIG or ~/.kube/config unless given',
+      summary: 'how to reach the API server; KUBECONFIG, ~/.kube/config or the service account of the pod unless given',
     },
     context: { value: 'NAME', summary: 'a context of the kubeconfig' },
     namespace: { value: 'NAME', summary: 'only virtual machines of this namespace', repeat: true },

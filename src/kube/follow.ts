@@ -27,6 +27,8 @@ export interface FollowInfo {
   readonly count: number
   /** Versions are lower than they were: the data were restored, or it is another cluster. Every object is reported. */
   readonly rewound: boolean
+  /** Everything that happened before this moment (performance.now) has been told. */
+  readonly asOf: number
 }
 
 export type FollowState =
@@ -44,9 +46,11 @@ export interface FollowOptions {
   readonly keep?: Keep
   /** Default 500. */
   readonly pageSize?: number
+  /** Its event `relist` makes it list anew at once: a watch may have fallen behind without anybody noticing. */
+  readonly calls?: EventTarget
   /** What arrived together, or the difference found by one complete list. */
   readonly onChanges: (changes: readonly ObjectChange[], info: FollowInfo) => void
-  /** When it begins to follow, and when it cannot; each reason once. */
+  /** When it begins to follow, and when it cannot; each reason once, and once more after `relist`. */
   readonly onState: (state: FollowState) => void
 }
 
@@ -66,6 +70,7 @@ const SILENCE_MS = 90_000
 export async function follow(options: FollowOptions): Promise<void> {
   const { signal } = options
   const follower = new Follower(options)
+  options.calls?.addEventListener('relist', () => follower.relist(), { signal })
   let failures = 0
   while (!signal.aborted) {
     let longestMs = MAX_PAUSE_MS
@@ -80,7 +85,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       if (missing) longestMs = MAX_MISSING_PAUSE_MS
       follower.report({ up: false, error, missing })
     }
-    if (failures > 0) await pause(failures, longestMs, signal)
+    if (failures > 0) await pause(failures, longestMs, follower.interruption())
   }
 }
 
@@ -90,6 +95,8 @@ class Follower {
   /** In the version that the server has. */
   #selection: Selection
   #mustList = true
+  #interruption = new AbortController()
+  #asOf = 0
   #told: string | undefined
 
   constructor(options: FollowOptions) {
@@ -102,6 +109,7 @@ class Follower {
   /** Catches up, then watches; resolves with the time the watch lived. Throws when it could not even begin. */
   async follow(): Promise<number> {
     let begunAt: number | undefined
+    this.#interruption = new AbortController()
     try {
       for await (const events of this.#watch(await this.#catchUp())) {
         if (begunAt === undefined) this.report({ up: true })
@@ -109,12 +117,29 @@ class Follower {
         this.#deliver(events)
       }
     } catch (error) {
-      if (this.#options.signal.aborted || !(error instanceof HoldfastError)) throw error
+      if (this.#options.signal.aborted) throw error
+      if (!(error instanceof HoldfastError)) {
+        if (this.#interruption.signal.aborted) return GOOD_WATCH_MS
+        throw error
+      }
       // What the server refuses to go on with has to be begun anew; and who was away may have come back with other data.
       if (begunAt === undefined || error.cause instanceof StatusFailure) this.#mustList = true
       if (this.#mustList && error.code !== 'KubeGone') throw error
     }
     return begunAt === undefined ? 0 : performance.now() - begunAt
+  }
+
+  /** What comes of it is told, even if it was told before. */
+  relist(): void {
+    this.#mustList = true
+    this.#told = undefined
+    this.#interruption.abort()
+  }
+
+  /** Ends what begins now early: a watch, or a pause. */
+  interruption(): AbortSignal {
+    this.#interruption = new AbortController()
+    return AbortSignal.any([this.#options.signal, this.#interruption.signal])
   }
 
   report(state: FollowState): void {
@@ -125,15 +150,19 @@ class Follower {
   }
 
   #watch(resourceVersion: string): AsyncGenerator<readonly WatchEvent[]> {
-    const { client, signal } = this.#options
+    const { client } = this.#options
     const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + Math.random()))
-    return client.watch(this.#selection, { resourceVersion, timeoutSeconds, silenceMs: SILENCE_MS }, signal)
+    const options = { resourceVersion, timeoutSeconds, silenceMs: SILENCE_MS }
+    const signal = this.interruption()
+    // Asked for since the last list.
+    if (this.#mustList) this.#interruption.abort()
+    return client.watch(this.#selection, options, signal)
   }
 
   async #catchUp(): Promise<string> {
-    if (this.#mustList) await this.#list()
     // A server that was restored would wait silently until it gets to our version, and tell nothing of what it has.
-    else if (isOlder(await this.#newestVersion(), this.#known.version)) await this.#list()
+    if (!this.#mustList && isOlder(await this.#newestVersion(), this.#known.version)) this.#mustList = true
+    while (this.#mustList) await this.#list()
     return this.#known.version
   }
 
@@ -147,6 +176,8 @@ class Follower {
 
   async #list(): Promise<void> {
     const { client, signal, pageSize: limit = PAGE_SIZE } = this.#options
+    const asOf = performance.now()
+    this.#mustList = false
     const first = await this.#firstPage(limit)
     const selection = this.#selection
     const comparison = this.#known.compare(first.resourceVersion)
@@ -157,7 +188,7 @@ class Follower {
       next = page.continue
     }
     const changes = comparison.finish()
-    this.#mustList = false
+    this.#asOf = asOf
     this.#tell(changes, { listed: true, rewound: comparison.rewound })
   }
 
@@ -185,7 +216,7 @@ class Follower {
 
   #tell(changes: readonly ObjectChange[], how: Pick<FollowInfo, 'listed' | 'rewound'>): void {
     const { version, count } = this.#known
-    this.#options.onChanges(changes, { resourceVersion: version, count, ...how })
+    this.#options.onChanges(changes, { resourceVersion: version, count, asOf: this.#asOf, ...how })
   }
 }
 

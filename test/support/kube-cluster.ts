@@ -28,6 +28,8 @@ export interface KubeClusterOptions {
   readonly host?: string
   /** More flags for the API server, as `--name=value`. */
   readonly flags?: readonly string[]
+  /** As GOMEMLIMIT, for the API server; 512MiB unless given. */
+  readonly memory?: string
 }
 
 /** As in a Role. */
@@ -60,6 +62,7 @@ export class KubeCluster {
   readonly #credentials: KubeCredentials
   readonly #agent: Agent
   readonly #args: readonly string[]
+  readonly #memory: string
   #process: ChildProcess | undefined
 
   /** The API server is ready. */
@@ -87,6 +90,7 @@ export class KubeCluster {
     this.#credentials = prepared.credentials
     this.#agent = prepared.agent
     this.#args = prepared.args
+    this.#memory = prepared.memory
   }
 
   get caFile(): string {
@@ -177,7 +181,7 @@ export class KubeCluster {
     const log = openSync(this.#logFile, 'a')
     // A test that is killed cannot stop the API server: the kernel does.
     const args = ['--pdeathsig', 'KILL', this.#programs.apiServer, ...this.#args]
-    const env = { PATH: process.env.PATH, GOMEMLIMIT: '512MiB' }
+    const env = { PATH: process.env.PATH, GOMEMLIMIT: this.#memory }
     this.#process = spawn('setpriv', args, { stdio: ['ignore', log, log], env, cwd: this.directory })
     closeSync(log)
     await this.#ready(this.#process)
@@ -232,13 +236,14 @@ interface Prepared extends Pick<KubeCluster, 'directory' | 'etcd' | 'server' | '
   readonly credentials: KubeCredentials
   readonly agent: Agent
   readonly args: readonly string[]
+  readonly memory: string
 }
 
 async function prepare(
   directory: string,
   etcd: EtcdCluster,
   programs: KubernetesPrograms,
-  { host = '127.0.0.1', flags = [] }: KubeClusterOptions,
+  { host = '127.0.0.1', flags = [], memory = '512MiB' }: KubeClusterOptions,
 ): Promise<Prepared> {
   const credentials = await KubeCredentials.create(directory)
   const own = await credentials.server(host)
@@ -274,7 +279,7 @@ async function prepare(
     key: readFileSync(admin.keyFile),
   })
   const kubeconfig = credentials.kubeconfig('admin', server, admin)
-  return { directory, etcd, server, kubeconfig, programs, credentials, agent, args }
+  return { directory, etcd, server, kubeconfig, programs, credentials, agent, args, memory }
 }
 
 function accountObjects(namespace: string, name: string, rules: readonly PolicyRule[] | undefined): object[] {

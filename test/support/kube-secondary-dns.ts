@@ -42,6 +42,8 @@ export interface KubeSecondaryDnsOptions {
   readonly domain?: string
   /** As the variable NAME_SERVER_IP. */
   readonly nameServerIp?: string
+  /** Is kept, with the zone in it; one that goes with the program unless given. */
+  readonly directory?: string
 }
 
 /** The program; undefined where it is not given. */
@@ -50,7 +52,8 @@ export function findKubeSecondaryDns(): string | undefined {
 }
 
 export class KubeSecondaryDns {
-  readonly #directory = mkdtempSync(join(tmpdir(), 'holdfast-ksd-'))
+  readonly #directory: string
+  readonly #isKept: boolean
   readonly #zone: string
   readonly #relay: Server
   readonly #child: ChildProcess
@@ -58,10 +61,12 @@ export class KubeSecondaryDns {
   private constructor(
     program: string,
     cluster: KubeCluster,
-    { domain = '', nameServerIp = '' }: KubeSecondaryDnsOptions,
+    { domain = '', nameServerIp = '', directory }: KubeSecondaryDnsOptions,
   ) {
+    this.#directory = directory ?? mkdtempSync(join(tmpdir(), 'holdfast-ksd-'))
+    this.#isKept = directory !== undefined
     const root = join(this.#directory, 'root')
-    mkdirSync(join(root, 'zones'), { recursive: true })
+    mkdirSync(KubeSecondaryDns.zonesIn(this.#directory), { recursive: true })
     copyFileSync(program, join(root, 'manager'))
     writeFileSync(join(root, 'kubeconfig'), cluster.portableKubeconfig())
     this.#zone = join(root, 'zones', domain === '' ? 'db.vm' : `db.vm.${domain}`)
@@ -91,6 +96,17 @@ export class KubeSecondaryDns {
     return new KubeSecondaryDns(program, cluster, options)
   }
 
+  /** Where it writes, with `directory` as an option. */
+  static zonesIn(directory: string): string {
+    return join(directory, 'root', 'zones')
+  }
+
+  /** Of what makes room for the program, which is among its descendants. */
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error('KubeSecondaryDNS was not started')
+    return this.#child.pid
+  }
+
   /** The zone file as it is now; undefined before there is one. */
   get zoneText(): string | undefined {
     return existsSync(this.#zone) ? readFileSync(this.#zone, 'utf8') : undefined
@@ -108,6 +124,6 @@ export class KubeSecondaryDns {
       await exit
     }
     this.#relay.close()
-    rmSync(this.#directory, { recursive: true, force: true })
+    if (!this.#isKept) rmSync(this.#directory, { recursive: true, force: true })
   }
 }

@@ -47,6 +47,8 @@ interface Standing {
   version: bigint
   /** Seen as a whole, by this process. */
   listed: boolean
+  /** What happened before this moment (performance.now) is known, or cannot be, as the server says. */
+  asOf: number
   error: HoldfastError | undefined
   /** The server has said something, be it that there is no such kind. */
   answered: boolean
@@ -77,6 +79,9 @@ export class KubeNames {
   #ready = false
   readonly #told = Promise.withResolvers<void>()
   #telling = false
+  readonly #calls = new EventTarget()
+  /** Those who wait until everything up to a moment is known. */
+  #waiting: { readonly since: number; readonly resolve: () => void }[] = []
 
   constructor(options: KubeNamesOptions) {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -86,13 +91,13 @@ export class KubeNames {
     this.#problems = new ToldProblems(options.onProblem)
     this.#standings = followedGroups(options.sources).map((group) => ({
       ...{ group, known: new Map<string, string>(), count: 0, version: 0n },
-      ...{ listed: false, error: undefined, answered: false, heldBack: [] },
+      ...{ listed: false, asOf: -Infinity, error: undefined, answered: false, heldBack: [] },
     }))
   }
 
   /** Every kind of object has been seen as a whole, so what is not there does not exist. */
   get isComplete(): boolean {
-    return this.#standings.every(({ listed, error, group }) => listed || (group.optional && error !== undefined))
+    return this.#standings.every(({ listed, error, group }) => (isRefusal(error) ? group.optional : listed))
   }
 
   /** Names have been told, all of them. */
@@ -103,6 +108,15 @@ export class KubeNames {
   /** Resolves when names are told for the first time. */
   async whenReady(): Promise<void> {
     return this.#told.promise
+  }
+
+  /** Resolves when everything that has happened by now is known, as far as the API server tells. */
+  async refresh(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.push({ since: performance.now(), resolve })
+    this.#calls.dispatchEvent(new Event('relist'))
+    this.#serveWaiting()
+    return promise
   }
 
   start(): void {
@@ -119,7 +133,7 @@ export class KubeNames {
     await Promise.all(
       this.#standings.map((standing) =>
         follow({
-          ...{ client, signal, selection: standing.group.selection, known: standing.known },
+          ...{ client, signal, selection: standing.group.selection, known: standing.known, calls: this.#calls },
           keep: (object) => standing.group.keep(object),
           onChanges: (changes, info) => this.#take(standing, changes, info),
           onState: (state) => this.#hear(standing, state),
@@ -160,6 +174,7 @@ export class KubeNames {
   #take(standing: Standing, changes: readonly ObjectChange[], info: FollowInfo): void {
     const { group } = standing
     standing.answered = true
+    standing.asOf = info.asOf
     const version = versionOf(info.resourceVersion)
     // An API server whose history is not the one we knew, without a single object: more likely its data are lost.
     if (info.rewound && info.count === 0 && standing.count > 0) {
@@ -178,8 +193,9 @@ export class KubeNames {
     this.#evaluate()
     if (entries.length > 0) this.#snapshot?.append({ revision: version, clusterId: CLUSTER_ID, entries })
     this.#publish(info.listed)
-    if (info.listed) this.#tell()
-    else this.#tellSoon()
+    if (!info.listed) return this.#tellSoon()
+    this.#tell()
+    this.#serveWaiting()
   }
 
   #doubt({ group, heldBack }: Standing): void {
@@ -192,9 +208,19 @@ export class KubeNames {
   #hear(standing: Standing, state: FollowState): void {
     standing.error = state.up ? undefined : state.error
     // What the server says of itself is an answer; that it cannot be reached is none.
-    if (!state.up && !state.error.retryable) standing.answered = true
+    if (isRefusal(standing.error)) {
+      standing.answered = true
+      standing.asOf = performance.now()
+    }
     this.#publish(true)
     this.#tell()
+    this.#serveWaiting()
+  }
+
+  #serveWaiting(): void {
+    const isKnown = (since: number) => this.#standings.every(({ asOf }) => asOf >= since)
+    for (const { resolve } of this.#waiting.filter(({ since }) => isKnown(since))) resolve()
+    this.#waiting = this.#waiting.filter(({ since }) => !isKnown(since))
   }
 
   #entry(group: FollowedGroup, { key, object }: ObjectChange) {
@@ -276,6 +302,11 @@ export class KubeNames {
       problems: problems.slice(0, PROBLEMS_SHOWN),
     })
   }
+}
+
+/** Not that it could not be asked. */
+function isRefusal(error: HoldfastError | undefined): boolean {
+  return error?.retryable === false
 }
 
 function splitKey(key: Uint8Array): [string, string] {

@@ -74,14 +74,17 @@ export function endpointShape(settings: ShapeSettings): Shape {
       .flatMap((endpoint) => [finished(endpoint), ...pointers(endpoint, createPtr).map(finished)])
 }
 
-/** A PTR endpoint for each address; wildcards have none. */
+/**
+ * A PTR endpoint for each address; wildcards have none. Several objects can share an address, so it bears the name of
+ * none of them, as with ExternalDNS.
+ */
 function pointers(endpoint: Endpoint, byDefault: boolean): Endpoint[] {
-  const { dnsName, recordType, targets, providerSpecific, recordTTL, labels } = endpoint
+  const { dnsName, recordType, targets, providerSpecific, recordTTL } = endpoint
   if ((recordType !== 'A' && recordType !== 'AAAA') || dnsName.startsWith('*.')) return []
   const asked = providerSpecific.find(({ name }) => name === RECORD_TYPE)?.value
   if (asked === undefined ? !byDefault : asked.toUpperCase() !== 'PTR') return []
   return targets.map((target) => ({
-    ...{ dnsName: reverseName(target), recordType: 'PTR', targets: [dnsName], labels, providerSpecific: [] },
+    ...{ dnsName: reverseName(target), recordType: 'PTR', targets: [dnsName], labels: {}, providerSpecific: [] },
     ...(recordTTL !== undefined && { recordTTL }),
   }))
 }

@@ -3,7 +3,8 @@
 //
 //   set ──▶ staged ──commit──▶ texts ──▶ file        at most every WRITE_GAP_MS, at once when it was quiet
 //
-// Nothing is written before the first commit: names that are not known yet must not look like names that are gone.
+// Nothing is written before the first commit, and over a file that is there only once everything is known: names that are
+// not known yet must not look like names that are gone.
 // The serial is read back from the file that is there, and rises with every change of what is in it.
 
 import { join } from 'node:path'
@@ -46,6 +47,8 @@ export class EndpointZoneFile {
   /** Otherwise the file has to be read first. */
   #isFileKnown = false
   #serial: number | undefined
+  /** Everything that belongs into the file is known. */
+  #isWhole = false
   #commits = 0
   #writtenCommits = 0
   #failure: string | undefined
@@ -74,8 +77,12 @@ export class EndpointZoneFile {
     this.#staged.set(name, endpoints.map((endpoint) => this.#textOf(owner, endpoint)).join(''))
   }
 
-  /** Lets everything be written that was set since the last commit. The first one makes a file even of no names. */
-  commit(): void {
+  /**
+   * Lets everything be written that was set since the last commit. The first one makes a file even of no names.
+   * `isWhole`: there is nothing that is not known yet; until then a file that is there stays as it is.
+   */
+  commit(isWhole = true): void {
+    this.#isWhole ||= isWhole
     for (const [name, text] of this.#staged) {
       const before = this.#texts.get(name)
       if (text === (before ?? '')) continue
@@ -161,9 +168,10 @@ export class EndpointZoneFile {
   }
 
   async #update(): Promise<Outcome> {
-    const isCurrent = this.#isFileKnown ? !this.#hasChanged() : await this.#isFileCurrent()
+    const isWhole = this.#isWhole
+    const isCurrent = this.#isFileKnown ? !this.#hasChanged() : await this.#isFileCurrent(isWhole)
     this.#outdated.clear()
-    this.#isFileKnown = isCurrent
+    this.#isFileKnown = isCurrent && isWhole
     if (isCurrent) return 'up to date'
     const serial = nextSerial(this.#serial, this.#serial ?? FIRST_SERIAL)
     await this.#folder.write(this.#name, Buffer.from(this.#render(serial)))
@@ -178,13 +186,13 @@ export class EndpointZoneFile {
     return false
   }
 
-  async #isFileCurrent(): Promise<boolean> {
+  async #isFileCurrent(isWhole: boolean): Promise<boolean> {
     const bytes = await this.#folder.read(this.#name)
     if (bytes === undefined) return false
     const text = Buffer.from(bytes).toString()
     const serial = readSerial(text, this.#zone)
     this.#serial = serial ?? this.#serial
-    return serial !== undefined && hasSameLines(text, this.#render(serial))
+    return serial !== undefined && (!isWhole || hasSameLines(text, this.#render(serial)))
   }
 
   #render(serial: number): string {

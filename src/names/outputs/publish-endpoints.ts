@@ -124,7 +124,7 @@ export class EndpointPublisher {
     following.catch((thrown: unknown) => this.#context.log.error(`Cannot follow etcd: ${messageOf(thrown)}`))
     if (once) return this.#runOnce().finally(() => this.#end.abort())
     const { lease } = this.#options
-    if (lease === undefined) await this.#write(signal, () => true)
+    if (lease === undefined) await this.#write(signal, () => !signal.aborted)
     else await this.#writeAsLeader(lease)
     return true
   }
@@ -161,6 +161,8 @@ export class EndpointPublisher {
       ...{ client, name, identity, signal, namespace: namespace ?? (await connection.namespace()) ?? 'default' },
       onStartedLeading: async (leading, leads) => {
         log.info(`Writing: ${identity} holds lease ${name}`)
+        // Whoever wrote before may have known more than we do.
+        await Promise.race([this.#names.refresh(), aborted(leading)])
         await this.#write(leading, leads)
       },
       onStoppedLeading: () => log.info(`Not writing any more: ${identity} gave lease ${name} up`),

@@ -28,7 +28,7 @@ export class ZoneFilePublisher {
       ...{ ...source, stateDirectory: undefined, setup: '', signal, onProblem },
       onNames: (names) => {
         for (const name of names) this.#file.set(name, settled.settle(name))
-        this.#file.commit()
+        this.#file.commit(this.#names.isComplete)
       },
       onState: (state) => this.#health.hear(state),
     })

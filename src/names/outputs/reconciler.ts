@@ -26,8 +26,8 @@ export interface RecordStore {
   endpoints(names: Iterable<string>): readonly Endpoint[]
   /** What would be read back of an endpoint; or why it cannot be stored. */
   asStored(endpoint: Endpoint): Endpoint | string
-  /** What could not be changed is among the problems. */
-  apply(changes: Changes): Promise<{ readonly problems: readonly StoreProblem[] }>
+  /** What could not be changed is among the problems; `mayWrite` is asked before every write. */
+  apply(changes: Changes, mayWrite: () => boolean): Promise<{ readonly problems: readonly StoreProblem[] }>
 }
 
 export interface StoreProblem {
@@ -128,7 +128,7 @@ export class Reconciler {
     try {
       again = await this.#reconcile(isFull ? this.#everything(batch) : batch, mayWrite)
     } catch (thrown) {
-      this.#problems.set(STORE, [`Cannot write records: ${messageOf(thrown)}; it is tried again`])
+      if (mayWrite()) this.#problems.set(STORE, [`Cannot write records: ${messageOf(thrown)}; it is tried again`])
       again = [...batch.keys()]
     }
     for (const name of again) if (!this.#waiting.has(name)) this.#waiting.set(name, batch.get(name) ?? false)
@@ -165,8 +165,8 @@ export class Reconciler {
     onPlan(changes)
     if (dryRun) return []
     if (!mayWrite()) return [...names.keys()]
-    const { problems } = await store.apply(marked)
-    this.#tellProblems(problems)
+    const { problems } = await store.apply(marked, mayWrite)
+    if (mayWrite()) this.#tellProblems(problems)
     return problems.filter(({ retryable }) => retryable).map(({ name }) => looked.get(name) ?? name)
   }
 

@@ -1,5 +1,8 @@
 // The sources `kubevirt` and `kubernetes` of names.yaml as configuration of the server.
 
+import { isIP } from 'node:net'
+import type { Path } from '../../document/located.ts'
+import { quote } from '../../document/values.ts'
 import {
   type KubeAccess,
   kubeAccess,
@@ -9,6 +12,7 @@ import {
 } from '../kubernetes-config.ts'
 import type { Resolver } from './resolver.ts'
 import type { SourceDocument } from './schema-sources.ts'
+import { domain as domainSchema } from './values.ts'
 
 type Document<Type extends SourceDocument['type']> = Extract<SourceDocument, { readonly type: Type }>
 
@@ -16,11 +20,13 @@ type Document<Type extends SourceDocument['type']> = Extract<SourceDocument, { r
 const ANNOTATION_PREFIXES = ['external-dns.kubernetes.io/', 'external-dns.alpha.kubernetes.io/'] as const
 const DNS_ENDPOINT = { crdApiVersion: 'externaldns.k8s.io/v1alpha1', crdKind: 'DNSEndpoint' } as const
 
-export function kubevirtConfig(source: Document<'kubevirt'>, resolver: Resolver): KubevirtConfig {
-  const { domain, name_server_ip: nameServers = [], ttl, soa, addresses, namespaces = [], label_filter } = source
+export function kubevirtConfig(source: Document<'kubevirt'>, path: Path, resolver: Resolver): KubevirtConfig {
+  const { ttl, soa, addresses, namespaces = [], label_filter } = source
+  const domain = domainOf(source, path, resolver)
   return {
-    ...{ kube: access(source, resolver), nameServers, ttlSeconds: ttl, addresses, namespaces },
-    zone: domain === undefined || domain === '.' ? 'vm.' : `vm.${domain}`,
+    ...{ kube: access(source, resolver), ttlSeconds: ttl, addresses, namespaces },
+    nameServers: nameServersOf(source, path, resolver),
+    zone: domain === '.' ? 'vm.' : `vm.${domain}`,
     soa: {
       ...{ refreshSeconds: soa.refresh, retrySeconds: soa.retry, expireSeconds: soa.expire },
       minimumSeconds: soa.minimum,
@@ -28,6 +34,28 @@ export function kubevirtConfig(source: Document<'kubevirt'>, resolver: Resolver)
     ...(label_filter !== undefined && { labelSelector: label_filter }),
     fallthrough: source.fallthrough,
   }
+}
+
+/** Absolute; the root where there is none. */
+function domainOf({ domain = '.' }: Document<'kubevirt'>, path: Path, resolver: Resolver): string {
+  if (typeof domain === 'string') return domain
+  const value = resolver.env[domain.env] ?? ''
+  if (value === '') return '.'
+  const { data } = domainSchema.safeParse(value)
+  if (data === undefined)
+    resolver.problem([...path, 'domain'], `${domain.env} is ${quote(value)}; wanted: a name such as example.org`)
+  return data ?? '.'
+}
+
+function nameServersOf(source: Document<'kubevirt'>, path: Path, resolver: Resolver): readonly string[] {
+  const { name_server_ip: given = [] } = source
+  if (!('env' in given)) return given
+  const value = resolver.env[given.env] ?? ''
+  const addresses = value.split(',').map((each) => each.trim())
+  if (value === '' || addresses.every((each) => isIP(each) !== 0)) return value === '' ? [] : addresses
+  const problem = `${given.env} is ${quote(value)}; wanted: an address, or several with commas between`
+  resolver.problem([...path, 'name_server_ip'], problem)
+  return []
 }
 
 export function kubernetesConfig(source: Document<'kubernetes'>, resolver: Resolver): KubernetesConfig {

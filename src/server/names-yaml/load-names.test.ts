@@ -270,7 +270,7 @@ serve:
     expect(problems(text)).toEqual([
       '1:1: unknown key "sorces"; did you mean "sources"?',
       '3:13: sources[0].type: unknown word "directry"; did you mean "directory"?',
-      '4:5: sources[1] has no "type"; wanted: one of directory file etcd-zones skydns patroni',
+      '4:5: sources[1] has no "type"; wanted: one of directory file etcd-zones skydns patroni kubevirt kubernetes',
       '5:5: sources[2] is a number; wanted: a map with "type"',
       '6:5: sources[3] has no "path"; wanted: a path',
       '6:24: unknown key "pat" in sources[3]; did you mean "path"?',

@@ -9,7 +9,7 @@ const access = {
   kubeconfig: path
     .optional()
     .describe(
-      'How to reach the API server. Unless given: the service account of the pod, else `KUBECONFIG`, else `~/.kube/config`.',
+      'How to reach the API server. Unless given: `KUBECONFIG`, else `~/.kube/config`, else the service account of the pod.',
     ),
   context: text('the name of a context')
     .optional()
@@ -24,6 +24,14 @@ const address = written(
 )
 const addresses = list(address, 'a list of addresses, such as [192.0.2.1]')
 
+/** The value itself, or the variable that has it: `{ env: DOMAIN }`. */
+function orVariable<T extends z.ZodType>(value: T, wanted: string) {
+  const variable = map({
+    env: text('the name of a variable').describe('Name of an environment variable that holds it.'),
+  })
+  return z.union([value, variable], { error: `${wanted}, or { env: VARIABLE }` })
+}
+
 const selector = (of: string) => text('a label selector, such as app=web').optional().describe(of)
 const words = (wanted: string) => list(text('a word'), wanted)
 const templates = z
@@ -35,12 +43,14 @@ const seconds = (standard: string, of: string) => ttl({ from: '1s' }).prefault(s
 
 export const kubevirtFields = {
   ...access,
-  domain: domain
+  domain: orVariable(domain, 'a domain name')
     .optional()
     .describe('What follows `vm` in the names, as `DOMAIN` of KubeSecondaryDNS. The zone is `vm`, or `vm.DOMAIN`.'),
-  name_server_ip: addresses
+  name_server_ip: orVariable(addresses, 'a list of addresses')
     .optional()
-    .describe('Public addresses of this server: the zone gets an NS record `ns` with them. None unless given.'),
+    .describe(
+      'Public addresses of this server: the zone gets an NS record `ns` with them. None unless given. A variable has commas between several.',
+    ),
   ttl: ttl({ from: '1s', to: '24h' }).prefault('30s').describe('TTL of the names.'),
   soa: map({
     refresh: seconds('1h', 'When secondaries look again.'),

@@ -86,7 +86,7 @@ function add(source: SourceDocument, common: SourceConfig & { rank: number }, li
       return
     }
     case 'kubevirt':
-      lists.kubevirts.push({ ...kubevirtConfig(source, resolver), ...common })
+      lists.kubevirts.push({ ...kubevirtConfig(source, ['sources', common.rank], resolver), ...common })
       return
     case 'kubernetes':
       lists.kubernetes.push({ ...kubernetesConfig(source, resolver), ...common })

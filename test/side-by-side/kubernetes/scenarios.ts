@@ -19,22 +19,31 @@ export interface Scenario {
   readonly env?: Readonly<Record<string, string>>
   readonly before: readonly TestObject[]
   readonly after: readonly TestObject[]
-  /** As many keys there are at least, before. */
-  readonly least: number
+  /** As many keys there are, before. */
+  readonly keys: number
+  /** ExternalDNS never comes to rest: every round changes keys, whoever wrote them. */
+  readonly isRestless?: true
+  /** ExternalDNS forgets an address when it deletes a name of several. */
+  readonly leavesAddresses?: true
+  /** Which of several objects a mark names is a matter of chance with ExternalDNS. */
+  readonly isByChance?: true
 }
 
 const NEW = 'external-dns.kubernetes.io'
 const OLD = 'external-dns.alpha.kubernetes.io'
-const INGRESS = ['--source=ingress', '--txt-owner-id=side']
-const CRD = ['--source=crd', '--txt-owner-id=side']
-const SERVICE = ['--source=service', '--txt-owner-id=side']
+const SYNC = ['--policy=sync', '--txt-owner-id=side']
+const INGRESS = ['--source=ingress', ...SYNC]
+const CRD = ['--source=crd', ...SYNC]
+const SERVICE = ['--source=service', ...SYNC]
+const WITH_PTR = ['--create-ptr', ...['A', 'AAAA', 'PTR'].map((type) => `--managed-record-types=${type}`)]
+const NODE_PORT = { type: 'NodePort', ports: [{ name: 'web', port: 80, nodePort: 30_080 }] }
 const LOAD_BALANCER = { type: 'LoadBalancer' }
 export const AES_KEY = 'MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI='
 
 /** There for every scenario. */
 export const NODES: readonly TestObject[] = [
   node('node-a', '203.0.113.1', '10.9.0.1'),
-  node('node-b', '203.0.113.2', '10.9.0.2', { [`${OLD}/ttl`]: '60' }),
+  node('node-b', '203.0.113.2', '10.9.0.2', { [`${NEW}/ttl`]: '60' }),
 ]
 
 const several = ingress('web', { hosts: ['a.example.org', 'b.example.org', 'deep.sub.example.org'] })
@@ -50,57 +59,81 @@ export const SCENARIOS: readonly Scenario[] = [
       ingress('web', { hosts: ['a.example.org', 'c.example.org', 'deep.sub.example.org'] }),
       ingress('other', { hosts: ['other.example.org'], at: ['192.0.2.9'] }),
     ],
-    least: 8,
+    keys: 8,
   },
   {
     title: 'hosts of TLS, beside those of rules',
     flags: INGRESS,
     before: [ingress('web', { hosts: ['web.example.org'], tls: ['web.example.org', 'secure.example.org'] })],
     after: [ingress('web', { hosts: ['web.example.org'], tls: ['safe.example.org'] })],
-    least: 4,
+    keys: 4,
   },
   {
-    title: 'hosts of TLS and of rules switched off',
+    title: 'hosts of TLS switched off',
     flags: [...INGRESS, '--ignore-ingress-tls-spec'],
     before: [ingress('web', { hosts: ['web.example.org'], tls: ['secure.example.org'] })],
     after: [ingress('web', { hosts: ['www.example.org'], tls: ['secure.example.org'] })],
-    least: 2,
+    keys: 2,
   },
   {
     title: 'wildcards',
     flags: INGRESS,
     before: [wild],
     after: [ingress('wild', { hosts: ['*.apps.example.org', '*.example.org'], at: ['192.0.2.7'] })],
-    least: 4,
+    keys: 4,
   },
   {
     title: 'wildcards with a replacement in the TXT name',
     flags: [...INGRESS, '--txt-prefix=own-', '--txt-wildcard-replacement=any'],
     before: [wild],
     after: [ingress('wild', { hosts: ['*.apps.example.org'], at: ['192.0.2.7'] })],
-    least: 4,
+    keys: 4,
   },
   {
     title: 'a target that is a name, and becomes another',
     flags: INGRESS,
     before: [ingress('web', { hosts: ['web.example.org'], at: ['lb.example.net'] })],
     after: [ingress('web', { hosts: ['web.example.org'], at: ['lb2.example.net'] })],
-    least: 2,
+    keys: 2,
   },
   {
-    title: 'annotations under both prefixes: hostname, target, ttl',
+    title: 'annotations: hostname, target, ttl',
     flags: INGRESS,
     before: [
-      ingress('new', { annotations: { [`${NEW}/hostname`]: 'n1.example.org,n2.example.org', [`${NEW}/ttl`]: '1m' } }),
-      ingress('old', { annotations: { [`${NEW}/hostname`]: 'o1.example.org', [`${NEW}/target`]: '198.51.100.1' } }),
+      ingress('names', { annotations: { [`${NEW}/hostname`]: 'n1.example.org,n2.example.org', [`${NEW}/ttl`]: '1m' } }),
+      ingress('at', { annotations: { [`${NEW}/hostname`]: 'o1.example.org', [`${NEW}/target`]: '198.51.100.1' } }),
       ingress('ttl', { hosts: ['t.example.org'], annotations: { [`${NEW}/ttl`]: '77' } }),
     ],
     after: [
-      ingress('new', { annotations: { [`${NEW}/hostname`]: 'n1.example.org', [`${NEW}/ttl`]: '2m' } }),
-      ingress('old', { annotations: { [`${NEW}/hostname`]: 'o1.example.org', [`${NEW}/target`]: '198.51.100.2' } }),
+      ingress('names', { annotations: { [`${NEW}/hostname`]: 'n1.example.org', [`${NEW}/ttl`]: '2m' } }),
+      ingress('at', { annotations: { [`${NEW}/hostname`]: 'o1.example.org', [`${NEW}/target`]: '198.51.100.2' } }),
       ingress('ttl', { hosts: ['t.example.org'], annotations: { [`${NEW}/ttl`]: '78' } }),
     ],
-    least: 8,
+    keys: 8,
+  },
+  {
+    title: 'annotations under both prefixes',
+    flags: [...INGRESS, '--enable-legacy-annotation-prefix'],
+    before: [
+      ingress('new', { annotations: { [`${NEW}/hostname`]: 'n1.example.org' } }),
+      ingress('old', { annotations: { [`${OLD}/hostname`]: 'o1.example.org', [`${OLD}/ttl`]: '9' } }),
+      ingress('both', {
+        hosts: ['b.example.org'],
+        annotations: { [`${NEW}/ttl`]: '10', [`${OLD}/ttl`]: '20', [`${OLD}/target`]: '198.51.100.3' },
+      }),
+    ],
+    after: [
+      ingress('new', { annotations: { [`${NEW}/hostname`]: 'n1.example.org', [`${OLD}/hostname`]: 'n2.example.org' } }),
+      ingress('old', { annotations: { [`${OLD}/hostname`]: 'o2.example.org' } }),
+    ],
+    keys: 6,
+  },
+  {
+    title: 'annotations under the older prefix, which is not asked for',
+    flags: [...INGRESS, '--no-enable-legacy-annotation-prefix'],
+    before: [ingress('old', { hosts: ['o.example.org'], annotations: { [`${OLD}/ttl`]: '9' } })],
+    after: [ingress('old', { annotations: { [`${OLD}/hostname`]: 'o2.example.org' } })],
+    keys: 2,
   },
   {
     title: 'annotations under the older prefix alone',
@@ -110,63 +143,66 @@ export const SCENARIOS: readonly Scenario[] = [
       ingress('new', { annotations: { [`${NEW}/hostname`]: 'n1.example.org' } }),
     ],
     after: [ingress('old', { annotations: { [`${OLD}/hostname`]: 'o2.example.org', [`${OLD}/ttl`]: '5' } })],
-    least: 2,
+    keys: 2,
   },
   {
     title: 'several addresses, with registry noop',
-    flags: ['--source=ingress', '--registry=noop'],
+    leavesAddresses: true,
+    flags: ['--source=ingress', '--policy=sync', '--registry=noop'],
     before: [two],
     after: [ingress('two', { hosts: ['two.example.org'], at: ['192.0.2.22', '192.0.2.23'] })],
-    least: 2,
+    keys: 2,
   },
   {
     title: 'one address, with registry noop',
-    flags: ['--source=ingress', '--registry=noop'],
+    flags: ['--source=ingress', '--policy=sync', '--registry=noop'],
     before: [several],
     after: [ingress('web', { hosts: ['a.example.org', 'b.example.org'], at: ['192.0.2.2'] })],
-    least: 3,
+    keys: 3,
   },
   {
     title: 'several addresses, with registry txt',
+    leavesAddresses: true,
     flags: INGRESS,
     before: [two],
     after: [ingress('two', { hosts: ['two.example.org'], at: ['192.0.2.22', '192.0.2.23'] })],
-    least: 3,
+    keys: 3,
   },
   {
     title: 'IPv4 and IPv6 of one name',
     flags: INGRESS,
+    isRestless: true,
     before: [ingress('dual', { hosts: ['dual.example.org'], at: ['192.0.2.5', '2001:db8::5'] })],
     after: [ingress('dual', { hosts: ['dual.example.org'], at: ['192.0.2.6', '2001:db8::6'] })],
-    least: 4,
+    keys: 4,
   },
   {
     title: 'IPv6 alone',
     flags: INGRESS,
     before: [ingress('six', { hosts: ['six.example.org'], at: ['2001:db8::5'] })],
     after: [ingress('six', { hosts: ['six.example.org'], at: ['2001:db8:0::6'] })],
-    least: 2,
+    keys: 2,
   },
   {
     title: 'TXT names with a prefix that has the type in it',
     flags: [...INGRESS, '--txt-prefix=own-%{record_type}-'],
     before: [several],
     after: [ingress('web', { hosts: ['a.example.org'] })],
-    least: 6,
+    keys: 6,
   },
   {
     title: 'TXT names with a prefix that is a label',
     flags: [...INGRESS, '--txt-prefix=_owner.'],
     before: [several],
     after: [ingress('web', { hosts: ['a.example.org'], at: ['lb.example.net'] })],
-    least: 6,
+    keys: 6,
   },
   {
     title: 'TXT names with a suffix',
     flags: [...INGRESS, '--txt-suffix=-%{record_type}-own'],
     before: [several],
     after: [ingress('web', { hosts: ['a.example.org'], at: ['192.0.2.3'] })],
-    least: 6,
+    keys: 6,
   },
   {
     title: 'TXT records encrypted',
@@ -174,21 +210,21 @@ export const SCENARIOS: readonly Scenario[] = [
     env: { EXTERNAL_DNS_TXT_ENCRYPT_AES_KEY: AES_KEY },
     before: [several],
     after: [ingress('web', { hosts: ['a.example.org', 'b.example.org'], at: ['192.0.2.3'] })],
-    least: 6,
+    keys: 6,
   },
   {
     title: 'strictly owned, with registry txt',
     flags: [...INGRESS, '--coredns-strictly-owned'],
     before: [several],
     after: [ingress('web', { hosts: ['a.example.org', 'b.example.org'], at: ['192.0.2.3'] })],
-    least: 6,
+    keys: 6,
   },
   {
     title: 'strictly owned, with registry noop',
-    flags: ['--source=ingress', '--txt-owner-id=side', '--registry=noop', '--coredns-strictly-owned'],
+    flags: ['--source=ingress', ...SYNC, '--registry=noop', '--coredns-strictly-owned'],
     before: [several],
     after: [ingress('web', { hosts: ['a.example.org', 'b.example.org'], at: ['192.0.2.3'] })],
-    least: 3,
+    keys: 3,
   },
   {
     title: 'groups',
@@ -201,28 +237,28 @@ export const SCENARIOS: readonly Scenario[] = [
       ingress('one', { hosts: ['one.example.org'], annotations: { [`${NEW}/coredns-group`]: 'g3' } }),
       ingress('two', { hosts: ['a.one.example.org'], annotations: { [`${NEW}/coredns-group`]: 'g2' } }),
     ],
-    least: 4,
+    keys: 4,
   },
   {
     title: 'names from a template, in place of those there are',
     flags: [...INGRESS, '--fqdn-template={{.Name}}.{{.Namespace}}.example.org,{{.Name}}.example.net'],
     before: [ingress('plain', {}), ingress('web', { hosts: ['web.example.org'] })],
     after: [ingress('plain', { at: ['192.0.2.8'] }), ingress('web', { hosts: ['web.example.org'] })],
-    least: 6,
+    keys: 6,
   },
   {
     title: 'names from a template, beside those there are',
     flags: [...INGRESS, '--fqdn-template={{.Name}}.example.net', '--combine-fqdn-annotation'],
     before: [ingress('web', { hosts: ['web.example.org'] })],
     after: [ingress('web', { hosts: ['www.example.org'] })],
-    least: 4,
+    keys: 4,
   },
   {
     title: 'domains in and out',
     flags: [...INGRESS, '--domain-filter=example.org', '--exclude-domains=no.example.org'],
     before: [ingress('web', { hosts: ['web.example.org', 'web.no.example.org', 'web.example.net'] })],
     after: [ingress('web', { hosts: ['web2.example.org', 'web2.no.example.org'] })],
-    least: 2,
+    keys: 2,
   },
   {
     title: 'classes, labels and annotations as filters',
@@ -246,23 +282,28 @@ export const SCENARIOS: readonly Scenario[] = [
         annotations: { public: 'yes' },
       }),
     ],
-    least: 2,
+    keys: 2,
   },
   {
     title: 'PTR records',
-    flags: [
-      ...INGRESS,
-      '--create-ptr',
-      '--managed-record-types=A',
-      '--managed-record-types=AAAA',
-      '--managed-record-types=PTR',
+    flags: [...INGRESS, ...WITH_PTR],
+    before: [
+      ingress('four', { hosts: ['four.example.org'], at: ['192.0.2.71'] }),
+      ingress('six', { hosts: ['six.example.org'], at: ['2001:db8::7'], annotations: { [`${NEW}/ttl`]: '30' } }),
+      ingress('wild', { hosts: ['*.example.org'], at: ['192.0.2.72'] }),
     ],
-    before: [several, ingress('six', { hosts: ['six.example.org'], at: ['2001:db8::7'] })],
     after: [
-      ingress('web', { hosts: ['a.example.org'], at: ['192.0.2.2'] }),
-      ingress('six', { hosts: ['six.example.org'], at: ['2001:db8::7'] }),
+      ingress('four', { hosts: ['four.example.org'], at: ['192.0.2.73'] }),
+      ingress('six', { hosts: ['six.example.org'], at: ['2001:db8::7'], annotations: { [`${NEW}/ttl`]: '30' } }),
     ],
-    least: 12,
+    keys: 10,
+  },
+  {
+    title: 'PTR records, strictly owned and without TXT',
+    flags: ['--source=ingress', ...SYNC, '--registry=noop', '--coredns-strictly-owned', ...WITH_PTR],
+    before: [ingress('four', { hosts: ['four.example.org'], at: ['192.0.2.71'] })],
+    after: [ingress('four', { hosts: ['other.example.org'], at: ['192.0.2.71'] })],
+    keys: 2,
   },
   {
     title: 'load balancers, by address and by name',
@@ -274,7 +315,7 @@ export const SCENARIOS: readonly Scenario[] = [
     after: [
       service('ip', LOAD_BALANCER, { [`${NEW}/hostname`]: 'ip.example.org', [`${NEW}/ttl`]: '30' }, ['192.0.2.32']),
     ],
-    least: 4,
+    keys: 4,
   },
   {
     title: 'internal names of a service',
@@ -286,7 +327,7 @@ export const SCENARIOS: readonly Scenario[] = [
       ]),
     ],
     after: [service('in', { type: 'ClusterIP', clusterIP: '10.96.44.1' }, { [`${NEW}/hostname`]: 'in2.example.org' })],
-    least: 4,
+    keys: 4,
   },
   {
     title: 'a headless service and its pods',
@@ -301,11 +342,12 @@ export const SCENARIOS: readonly Scenario[] = [
       pod('db-0', '10.1.0.10', { hostname: 'db-0', subdomain: 'db' }),
       endpointSlice('db', [['db-0', '10.1.0.10']]),
     ],
-    least: 4,
+    keys: 4,
   },
   {
     title: 'a headless service with several pods',
-    flags: ['--source=service', '--registry=noop'],
+    leavesAddresses: true,
+    flags: ['--source=service', '--policy=sync', '--registry=noop'],
     before: [
       service('db', { clusterIP: 'None', selector: { app: 'db' } }, { [`${NEW}/hostname`]: 'db.example.org' }),
       pod('db-0', '10.1.0.10', { hostname: 'db-0', subdomain: 'db' }),
@@ -320,33 +362,22 @@ export const SCENARIOS: readonly Scenario[] = [
       pod('db-1', '10.1.0.11', { hostname: 'db-1', subdomain: 'db' }),
       endpointSlice('db', [['db-1', '10.1.0.11']]),
     ],
-    least: 4,
+    keys: 4,
   },
   {
     title: 'a service on ports of the nodes',
-    flags: [...SERVICE, '--managed-record-types=A', '--managed-record-types=SRV'],
-    before: [
-      service(
-        'np',
-        { type: 'NodePort', ports: [{ name: 'web', port: 80, nodePort: 30_080 }] },
-        { [`${NEW}/hostname`]: 'np.example.org' },
-      ),
-    ],
-    after: [
-      service(
-        'np',
-        { type: 'NodePort', ports: [{ name: 'web', port: 80, nodePort: 30_080 }] },
-        { [`${NEW}/hostname`]: 'np2.example.org' },
-      ),
-    ],
-    least: 3,
+    flags: SERVICE,
+    before: [service('np', NODE_PORT, { [`${NEW}/hostname`]: 'np.example.org' })],
+    after: [service('np', NODE_PORT, { [`${NEW}/hostname`]: 'np2.example.org' })],
+    keys: 3,
+    leavesAddresses: true,
   },
   {
     title: 'nodes',
-    flags: ['--source=node', '--txt-owner-id=side', '--fqdn-template={{.Name}}.nodes.example.org'],
+    flags: ['--source=node', ...SYNC, '--fqdn-template={{.Name}}.nodes.example.org'],
     before: [],
     after: [],
-    least: 4,
+    keys: 4,
   },
   {
     title: 'a DNSEndpoint of A, AAAA and CNAME',
@@ -372,11 +403,17 @@ export const SCENARIOS: readonly Scenario[] = [
         { dnsName: 'alias.example.org', recordType: 'CNAME', targets: ['b.example.org'] },
       ),
     ],
-    least: 8,
+    keys: 8,
   },
   {
     title: 'a DNSEndpoint of TXT, with registry noop',
-    flags: ['--source=crd', '--registry=noop', '--managed-record-types=TXT', '--managed-record-types=A'],
+    flags: [
+      '--source=crd',
+      '--policy=sync',
+      '--registry=noop',
+      '--managed-record-types=TXT',
+      '--managed-record-types=A',
+    ],
     before: [
       dnsEndpoint(
         'records',
@@ -385,22 +422,54 @@ export const SCENARIOS: readonly Scenario[] = [
       ),
     ],
     after: [dnsEndpoint('records', { dnsName: 'text.example.org', recordType: 'TXT', targets: ['good bye'] })],
-    least: 2,
+    keys: 2,
+  },
+  {
+    title: 'a DNSEndpoint of TXT, with registry txt',
+    flags: [...CRD, '--managed-record-types=TXT', '--managed-record-types=A'],
+    before: [
+      dnsEndpoint(
+        'records',
+        { dnsName: 'text.example.org', recordType: 'TXT', targets: ['v=spf1 -all'] },
+        { dnsName: 'a.example.org', recordType: 'A', targets: ['192.0.2.41'] },
+      ),
+    ],
+    after: [dnsEndpoint('records', { dnsName: 'a.example.org', recordType: 'A', targets: ['192.0.2.41'] })],
+    keys: 4,
+  },
+  {
+    title: 'TXT beside A at one name',
+    flags: [
+      '--source=crd',
+      '--policy=sync',
+      '--registry=noop',
+      '--managed-record-types=TXT',
+      '--managed-record-types=A',
+    ],
+    before: [
+      dnsEndpoint(
+        'records',
+        { dnsName: 'both.example.org', recordType: 'A', targets: ['192.0.2.41'] },
+        { dnsName: 'both.example.org', recordType: 'TXT', targets: ['hello'] },
+      ),
+    ],
+    after: [dnsEndpoint('records', { dnsName: 'both.example.org', recordType: 'A', targets: ['192.0.2.41'] })],
+    keys: 1,
   },
   {
     title: 'routes of a gateway',
-    flags: ['--source=gateway-httproute', '--txt-owner-id=side'],
+    flags: ['--source=gateway-httproute', ...SYNC],
     before: [
       gateway('edge', ['192.0.2.51']),
       httpRoute('web', 'edge', ['web.example.org', 'a.shop.example.org']),
       httpRoute('more', 'edge', [], { [`${NEW}/hostname`]: 'more.example.org', [`${NEW}/ttl`]: '30' }),
     ],
     after: [gateway('edge', ['192.0.2.52']), httpRoute('web', 'edge', ['web.example.org'])],
-    least: 6,
+    keys: 6,
   },
   {
     title: 'a gateway whose target is an annotation',
-    flags: ['--source=gateway-httproute', '--txt-owner-id=side'],
+    flags: ['--source=gateway-httproute', ...SYNC],
     before: [
       gateway('edge', ['192.0.2.51'], { [`${NEW}/target`]: 'lb.example.net' }),
       httpRoute('web', 'edge', ['web.example.org']),
@@ -409,37 +478,39 @@ export const SCENARIOS: readonly Scenario[] = [
       gateway('edge', ['192.0.2.51'], { [`${NEW}/target`]: '198.51.100.9' }),
       httpRoute('web', 'edge', ['web.example.org']),
     ],
-    least: 2,
+    keys: 2,
   },
   {
     title: 'default targets and a least TTL',
     flags: [...INGRESS, '--default-targets=198.51.100.7', '--force-default-targets', '--min-ttl=90s'],
     before: [several],
     after: [ingress('web', { hosts: ['a.example.org'], annotations: { [`${NEW}/ttl`]: '30' } })],
-    least: 6,
+    keys: 6,
   },
   {
     title: 'two ingresses that want one name',
     flags: INGRESS,
+    isByChance: true,
+    leavesAddresses: true,
     before: [
       ingress('first', { hosts: ['shared.example.org'], at: ['192.0.2.61'] }),
       ingress('second', { hosts: ['shared.example.org', 'own.example.org'], at: ['192.0.2.62'] }),
     ],
     after: [ingress('second', { hosts: ['shared.example.org', 'own.example.org'], at: ['192.0.2.62'] })],
-    least: 4,
+    keys: 4,
   },
   {
     title: 'updates but no deletions (upsert-only)',
-    flags: [...INGRESS, '--policy=upsert-only'],
+    flags: ['--source=ingress', '--txt-owner-id=side', '--policy=upsert-only'],
     before: [several],
     after: [ingress('web', { hosts: ['a.example.org'], at: ['192.0.2.2'] })],
-    least: 6,
+    keys: 6,
   },
   {
     title: 'nothing but new names (create-only)',
-    flags: [...INGRESS, '--policy=create-only'],
+    flags: ['--source=ingress', '--txt-owner-id=side', '--policy=create-only'],
     before: [several],
     after: [ingress('web', { hosts: ['a.example.org', 'new.example.org'], at: ['192.0.2.2'] })],
-    least: 6,
+    keys: 6,
   },
 ]

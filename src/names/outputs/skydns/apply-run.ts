@@ -17,6 +17,8 @@ const ABOUT_ONE_KEY: ReadonlySet<string> = new Set(['EtcdForbidden', 'EtcdFailed
 export class ApplyRun {
   /** By normalised name. */
   readonly open: Map<string, NameChange>
+  /** Asked before every write: the names may have become somebody else's to write. */
+  readonly mayWrite: () => boolean
   readonly #problems: NameProblem[]
   /** Why a name is still open. */
   readonly #reasons = new Map<string, string>()
@@ -25,7 +27,8 @@ export class ApplyRun {
   /** Whether each name has to get a transaction of its own, so that no other can be at fault. */
   alone = false
 
-  constructor(names: Iterable<[string, NameChange]>, problems: readonly NameProblem[]) {
+  constructor(names: Iterable<[string, NameChange]>, problems: readonly NameProblem[], mayWrite: () => boolean) {
+    this.mayWrite = mayWrite
     this.open = new Map(names)
     this.#problems = [...problems]
   }

@@ -113,22 +113,26 @@ export class SkydnsStore {
     )
   }
 
-  /** One after another. Rejects only when the signal aborts; what etcd did not take is among the problems. */
-  apply(changes: Changes): Promise<Applied> {
-    const applied = this.#applying.then(() => this.#apply(changes))
+  /**
+   * One after another. Rejects only when the signal aborts; what etcd did not take is among the problems, and what was
+   * not written because `mayWrite` said no.
+   */
+  apply(changes: Changes, mayWrite = () => true): Promise<Applied> {
+    const applied = this.#applying.then(() => this.#apply(changes, mayWrite))
     this.#applying = applied.catch(() => undefined)
     return applied
   }
 
-  async #apply(changes: Changes): Promise<Applied> {
+  async #apply(changes: Changes, mayWrite: () => boolean): Promise<Applied> {
     const { names, problems } = changesByName(changes)
     const run = new ApplyRun(
       [...names].filter(([name]) => this.#matters(name)),
       problems,
+      mayWrite,
     )
     for (let tries = 1; run.open.size > 0; tries++) {
       const goesOn = await this.#attempt(run)
-      if (!goesOn || tries === MOST_TRIES || run.open.size === 0) break
+      if (!goesOn || !mayWrite() || tries === MOST_TRIES || run.open.size === 0) break
       const pauseMs = FIRST_PAUSE_MS * 2 ** tries * (1 - Math.random() / 2)
       await sleep(pauseMs, undefined, { signal: this.#options.signal })
     }
@@ -169,6 +173,7 @@ export class SkydnsStore {
     const { client, signal } = this.#options
     try {
       for (const writes of transactions) {
+        if (!run.mayWrite()) return
         const { revision, outdated } = await transact(client, writes, signal)
         if (revision === undefined) {
           await this.#until(() => outdated.every((write) => this.#isSuperseded(write)), PATIENCE_MS)

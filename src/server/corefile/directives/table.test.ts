@@ -17,6 +17,8 @@ describe('defaults', () => {
       skydns: [],
       etcdZones: [],
       patronis: [],
+      kubevirts: [],
+      kubernetes: [],
       ptr: undefined,
       forwards: [],
       alternates: [],

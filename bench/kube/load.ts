@@ -1,0 +1,56 @@
+// Changes at a fixed rate, one object after the other: what they cost until the last of them is answered.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { cpuSeconds, type Memory, treeCpu, treeMemory } from '../proc.ts'
+import { untilRight } from './asking.ts'
+import type { Population } from './objects.ts'
+import type { Options } from './options.ts'
+import type { Stand, Worker } from './subjects.ts'
+
+export interface LoadSample extends Memory {
+  readonly changes: number
+  /** As many as were asked for, unless the API server is slower. */
+  readonly perSecond: number
+  readonly workerCpuSeconds: number
+  /** Of the name server, where it is another process. */
+  readonly serverCpuSeconds: number | undefined
+  /** From the last change to the answer with it. */
+  readonly behindSeconds: number
+}
+
+/** The last ones tell that all were seen. */
+const PROBED = 100
+const LIMIT_MS = 900_000
+
+export async function underLoad(
+  { port, serverPid }: Stand,
+  worker: Worker,
+  objects: Population,
+  { rate, seconds }: Pick<Options, 'rate' | 'seconds'>,
+): Promise<LoadSample> {
+  const spent = (pid: number | undefined) => (pid === undefined ? 0 : cpuSeconds(treeCpu(pid)))
+  const before = [spent(worker.pid), spent(serverPid)]
+  const started = performance.now()
+  const changes = rate * seconds
+  const running: Promise<number>[] = []
+  for (let n = 0; n < changes; n++) {
+    await sleep(Math.max(0, started + (1000 * n) / rate - performance.now()))
+    running.push(objects.change(n % objects.count))
+  }
+  await Promise.all(running)
+  const changedAt = performance.now()
+  const last = Array.from({ length: Math.min(PROBED, changes) }, (_, n) => (changes - 1 - n) % objects.count)
+  await untilRight(port, objects, [...new Set(last)], (left) => {
+    if (worker.ended || performance.now() - changedAt > LIMIT_MS)
+      throw new Error(`Cannot see ${left} of the last changes; it said:\n${worker.lastWords()}`)
+  })
+  const behindSeconds = (performance.now() - changedAt) / 1000
+  return {
+    changes,
+    perSecond: (1000 * changes) / (changedAt - started),
+    workerCpuSeconds: spent(worker.pid) - before[0],
+    serverCpuSeconds: serverPid === undefined ? undefined : spent(serverPid) - before[1],
+    behindSeconds,
+    ...treeMemory(worker.pid),
+  }
+}
