@@ -47,6 +47,15 @@ test('without TLS its files do not count, and an empty variable is none', async 
   expect(await read({ ETCD_URLS: '' })).toEqual({ endpoints: ['http://localhost:2379'] })
 })
 
+test('an empty flag is none, but for a password', async () => {
+  const env = { ETCD_URLS: 'https://a.test:2379', ETCD_CA_FILE: 'ca' }
+  expect(await read(env, ['--endpoints=', '--cacert=', '--cert=', '--user='])).toEqual({
+    endpoints: ['https://a.test:2379'],
+    tls: { caFile: 'ca' },
+  })
+  expect(await read(env, ['--user=ann', '--password='])).toMatchObject({ username: 'ann', password: '' })
+})
+
 test('our own flags win, then these variables, then those of etcdctl', async () => {
   const env = { ETCD_URLS: 'https://a.test:2379', ETCD_CA_FILE: 'ca', ETCDCTL_ENDPOINTS: 'https://c.test:2379' }
   expect(await read(env, ['--endpoints', 'https://b.test:2379', '--user', 'bob:secret'])).toEqual({

@@ -8,8 +8,9 @@ import { type EtcdFlags, readEtcdFlags } from './etcd-flags.ts'
 
 const DEFAULT_URL = 'http://localhost:2379'
 
-/** May ask for a password, if there is a --user without one. */
-export async function readEtcdUrls(flags: EtcdFlags, io: Io): Promise<EtcdOptions> {
+/** An empty flag is none. May ask for a password, if there is a --user without one. */
+export async function readEtcdUrls(given: EtcdFlags, io: Io): Promise<EtcdOptions> {
+  const flags = withoutEmpty(given)
   const variable = (name: string): string | undefined => io.env[name] || undefined
   const endpoints = flags.endpoints ?? readUrls(variable('ETCD_URLS')) ?? variable('ETCDCTL_ENDPOINTS') ?? DEFAULT_URL
   const tls = /^https:/iu.test(endpoints) ? readTls(flags, variable) : {}
@@ -18,6 +19,12 @@ export async function readEtcdUrls(flags: EtcdFlags, io: Io): Promise<EtcdOption
   const serverName = variable('ETCD_TLS_SERVER_NAME')
   if (options.tls === undefined || serverName === undefined) return options
   return { ...options, tls: { ...options.tls, serverName } }
+}
+
+/** But a password can be empty. */
+function withoutEmpty(given: EtcdFlags): EtcdFlags {
+  const entries = Object.entries(given).map(([name, value]) => [name, name === 'password' ? value : value || undefined])
+  return Object.fromEntries(entries) as EtcdFlags
 }
 
 type Variable = (name: string) => string | undefined

@@ -1,128 +1,13 @@
-// The flags of ExternalDNS that make sense with its CoreDNS provider, and its variables EXTERNAL_DNS_*: a flag wins over
-// its variable. Switches are on with `--x` or `--x=true`, off with `--no-x` or `--x=false`; a variable holds several
-// values in several lines.
+// The flags of ExternalDNS read, and its variables EXTERNAL_DNS_*: a flag wins over its variable. Switches are on with
+// `--x` or `--x=true`, off with `--no-x` or `--x=false`; a variable holds several values in several lines. An empty value
+// stands for none, as in many a manifest.
 
 import { parseDuration } from '../document/notation.ts'
 import { HoldfastError } from '../lib/errors.ts'
-import type { Io, Option } from './command.ts'
+import type { Io } from './command.ts'
+import { EXTERNAL_DNS_FLAGS, type Named, REFUSED, UNMET } from './external-dns-options.ts'
 
-type Flag =
-  | { readonly kind: 'text'; readonly value: string; readonly summary: string }
-  | { readonly kind: 'list'; readonly value: string; readonly summary: string }
-  | { readonly kind: 'switch'; readonly summary: string; readonly standard?: boolean }
-
-const text = (value: string, summary: string) => ({ kind: 'text', value, summary }) as const
-const list = (value: string, summary: string) => ({ kind: 'list', value, summary }) as const
-const toggle = (summary: string, standard = false) => ({ kind: 'switch', summary, standard }) as const
-
-const FLAGS = {
-  kubeconfig: text(
-    'FILE',
-    'how to reach the API server; KUBECONFIG, ~/.kube/config or the service account of the pod unless given',
-  ),
-  context: text('NAME', 'a context of the kubeconfig'),
-  server: text('URL', 'the API server, where it is not the one of the kubeconfig'),
-  source: list('KIND', 'ingress, service, node, crd, gateway-httproute, -grpcroute, -tlsroute, -tcproute, -udproute'),
-  provider: text('NAME', 'coredns: everything not given is as with ExternalDNS'),
-  namespace: text('NAME', 'only objects of this namespace'),
-  'annotation-filter': text('SELECTOR', 'only objects with such annotations'),
-  'annotation-prefix': text('PREFIX', 'what keys of annotations begin with; both prefixes of ExternalDNS unless given'),
-  'enable-legacy-annotation-prefix': toggle(
-    'annotations that begin with external-dns.alpha.kubernetes.io/ too; on unless --annotation-prefix is given',
-  ),
-  'label-filter': text('SELECTOR', 'only objects with such labels'),
-  'fqdn-template': list('TEMPLATE', 'names for objects that have none, such as {{.Name}}.example.org'),
-  'target-template': list('TEMPLATE', 'targets for them'),
-  'fqdn-target-template': list('TEMPLATE', 'names with targets, as NAME:TARGET'),
-  'combine-fqdn-annotation': toggle('names from templates beside those of annotations'),
-  'ignore-hostname-annotation': toggle('leave annotations with names alone'),
-  'ingress-class': list('CLASS', 'only ingresses of this class'),
-  'ignore-ingress-tls-spec': toggle('no names from spec.tls of ingresses'),
-  'ignore-ingress-rules-spec': toggle('no names from spec.rules of ingresses'),
-  'service-type-filter': list('TYPE', 'only services of this type'),
-  'publish-internal-services': toggle('names of ClusterIP services too'),
-  'publish-host-ip': toggle('addresses of nodes for headless services'),
-  'always-publish-not-ready-addresses': toggle('pods of headless services that are not ready too'),
-  'expose-internal-ipv6': toggle('internal IPv6 addresses of nodes'),
-  'exclude-unschedulable': toggle('leave unschedulable nodes out; on unless switched off', true),
-  'gateway-name': text('NAME', 'only routes of the gateway of this name'),
-  'gateway-namespace': text('NAME', 'only routes of gateways in this namespace'),
-  'gateway-label-filter': text('SELECTOR', 'only routes of gateways with such labels'),
-  'crd-source-apiversion': text(
-    'GROUP/VERSION',
-    'of the objects of source crd; externaldns.k8s.io/v1alpha1 unless given',
-  ),
-  'crd-source-kind': text('KIND', 'of the objects of source crd; DNSEndpoint unless given'),
-  'default-targets': list('TARGET', 'targets of DNSEndpoints that have none'),
-  'force-default-targets': toggle('and of everything else'),
-  'target-net-filter': list('CIDR', 'only targets in this network'),
-  'exclude-target-net': list('CIDR', 'no targets in this network'),
-  'domain-filter': list('DOMAIN', 'only names in this domain'),
-  'exclude-domains': list('DOMAIN', 'no names in this domain'),
-  'regex-domain-filter': text('REGEXP', 'only names that match; takes the place of --domain-filter'),
-  'regex-domain-exclusion': text('REGEXP', 'no names that match'),
-  'managed-record-types': list('TYPE', 'only records of this type; A, AAAA and CNAME unless given'),
-  'exclude-record-types': list('TYPE', 'no records of this type'),
-  'create-ptr': toggle('PTR records for addresses'),
-  'min-ttl': text('DURATION', 'TTL of names whose objects have none'),
-  policy: text('NAME', 'sync, upsert-only (deletes nothing) or create-only; sync unless given'),
-  registry: text(
-    'NAME',
-    'how ownership is known: value (in the record), txt or noop; value unless given, txt with --provider',
-  ),
-  'txt-owner-id': text('NAME', 'who owns the names; "default" unless given'),
-  'txt-prefix': text('TEXT', 'before the name of a TXT record of ownership'),
-  'txt-suffix': text('TEXT', 'after its first label'),
-  'txt-wildcard-replacement': text('TEXT', 'instead of * in its name'),
-  'txt-encrypt-enabled': toggle('encrypt TXT records of ownership'),
-  'txt-encrypt-aes-key': text('KEY', '32 bytes, plain or in base64; EXTERNAL_DNS_TXT_ENCRYPT_AES_KEY is better'),
-  'migrate-from-txt-owner': text('NAME', 'take names of this owner over'),
-  'coredns-prefix': text('PREFIX', 'what keys begin with; /skydns/ unless given'),
-  'coredns-strictly-owned': toggle('ownership in the record, beside the registry'),
-  interval: text('DURATION', 'everything is compared that often, as a safety net; 1m unless given'),
-  once: toggle('do what is to be done and end'),
-  'dry-run': toggle('print what would be done'),
-  'metrics-address': text('ADDR:PORT', 'serve /metrics and /healthz there; :7979 with --provider'),
-  'log-level': text('LEVEL', 'panic, fatal, error, warning, info or debug; info unless given'),
-} as const satisfies Readonly<Record<string, Flag>>
-
-/** Taken so that command lines need not change; here there is nothing for them to do. */
-const WITHOUT_EFFECT = {
-  events: toggle('always on: changes are followed as they happen'),
-  'min-event-sync-interval': text('DURATION', 'nothing to wait for: only names that changed are looked at'),
-  'listen-endpoint-events': toggle('always on'),
-  'txt-cache-interval': text('DURATION', 'nothing to cache: etcd is followed'),
-  'provider-cache-time': text('DURATION', 'nothing to cache: etcd is followed'),
-  'batch-change-size': text('N', 'writes are batched as etcd takes them'),
-  'batch-change-interval': text('DURATION', 'writes are batched as etcd takes them'),
-  'request-timeout': text('DURATION', 'requests have limits of their own'),
-  'kube-api-request-timeout': text('DURATION', 'requests have limits of their own'),
-  'kube-api-qps': text('N', 'few requests are made'),
-  'kube-api-burst': text('N', 'few requests are made'),
-  'prefer-alias': toggle('records in etcd have no such thing'),
-  'log-format': text('FORMAT', 'lines of text'),
-} as const satisfies Readonly<Record<string, Flag>>
-
-const ALL: Readonly<Record<string, Flag>> = { ...FLAGS, ...WITHOUT_EFFECT }
-
-type Named<Kind extends Flag['kind']> = {
-  [Name in keyof typeof FLAGS]: (typeof FLAGS)[Name]['kind'] extends Kind ? Name : never
-}[keyof typeof FLAGS]
-
-/** As options of a command. */
-export function externalDnsOptions(): Record<string, Option> {
-  return Object.fromEntries(
-    Object.entries(ALL).flatMap(([name, flag]): [string, Option][] => {
-      if (flag.kind === 'text') return [[name, { value: flag.value, summary: flag.summary }]]
-      if (flag.kind === 'list') return [[name, { value: flag.value, summary: flag.summary, repeat: true }]]
-      const off: Option = { summary: `--${name}=false` }
-      return [
-        [name, { value: 'BOOL', bare: 'true', summary: flag.summary }],
-        [`no-${name}`, off],
-      ]
-    }),
-  )
-}
+const RECORD_TYPES: readonly string[] = 'A AAAA CNAME TXT PTR SRV NS MX NAPTR DNAME TLSA'.split(' ')
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -135,25 +20,29 @@ export class ExternalDnsFlags {
     this.#env = env
   }
 
-  text(name: Named<'text'>): string | undefined {
+  text(name: Named<'text' | 'switch'>): string | undefined {
+    return this.written(name) || undefined
+  }
+
+  /** Even when it is empty, where that says something. */
+  written(name: Named<'text' | 'switch'>): string | undefined {
     return (this.#given[name] as string | undefined) ?? this.#variable(name)
   }
 
-  /** An empty value stands for none, as in many a manifest. */
   list(name: Named<'list'>): readonly string[] {
     const given = this.#given[name] as readonly string[]
-    const values = given.length > 0 ? given : (this.#variable(name)?.split('\n') ?? [])
+    const values = given.length > 0 ? given : (this.#variable(name)?.split(/\r?\n/u) ?? [])
     return values.filter((value) => value !== '')
   }
 
   flag(name: Named<'switch'>): boolean {
-    return this.switched(name) ?? FLAGS[name].standard
+    return this.switched(name) ?? EXTERNAL_DNS_FLAGS[name].standard
   }
 
   /** Undefined when it is switched neither on nor off. */
   switched(name: Named<'switch'>): boolean | undefined {
     if (this.#given[`no-${name}`] === true) return false
-    const word = (this.#given[name] as string | undefined) ?? this.#variable(name)
+    const word = this.text(name)
     if (word === undefined) return undefined
     if (/^(?:1|t|true)$/iu.test(word)) return true
     if (/^(?:0|f|false)$/iu.test(word)) return false
@@ -169,6 +58,18 @@ export class ExternalDnsFlags {
     throw new HoldfastError('Usage', `Cannot use --${name} "${given}": ${words.join(', ')} are known`)
   }
 
+  /** As ExternalDNS spells them; a type that is spelled otherwise would be nobody's without a word. */
+  recordTypes(name: 'managed-record-types' | 'exclude-record-types'): readonly string[] {
+    const given = this.list(name)
+    const strange = given.find((type) => !RECORD_TYPES.includes(type))
+    if (strange === undefined) return given
+    throw new HoldfastError(
+      'Usage',
+      `Cannot use --${name} "${strange}": ${RECORD_TYPES.join(', ')} are known`,
+      strange.includes(',') ? { hint: `several are given one by one: --${name}=A --${name}=AAAA` } : {},
+    )
+  }
+
   /** Milliseconds; a bare number is seconds. */
   duration(name: Named<'text'>): number | undefined {
     const given = this.text(name)
@@ -178,8 +79,32 @@ export class ExternalDnsFlags {
     throw new HoldfastError('Usage', `Cannot read "${given}" as --${name}: a duration such as 30s or 1m is wanted`)
   }
 
+  /** Throws when something is asked for without which names would be others. */
+  refuseUnsupported(): void {
+    const isAsked = {
+      'gateway-listener-sets': this.flag('gateway-listener-sets'),
+      'nat64-networks': this.list('nat64-networks').length > 0,
+      'resolve-service-load-balancer-hostname': this.flag('resolve-service-load-balancer-hostname'),
+      compatibility: this.text('compatibility') !== undefined,
+    }
+    for (const [name, { summary }] of Object.entries(REFUSED)) {
+      if (isAsked[name as keyof typeof REFUSED])
+        throw new HoldfastError('Usage', `Cannot use --${name}: ${summary}; leave it out`)
+    }
+  }
+
+  /** What is asked for and does not come, a sentence each. */
+  unmet(): string[] {
+    const isAsked = {
+      'log-format': this.choice('log-format', ['text', 'json']) === 'json',
+      'events-emit': this.list('events-emit').length > 0,
+    }
+    return Object.entries(UNMET).flatMap(([name, { summary }]) =>
+      isAsked[name as keyof typeof UNMET] ? [`--${name} has no effect: ${summary}`] : [],
+    )
+  }
+
   #variable(name: string): string | undefined {
-    const value = this.#env[`EXTERNAL_DNS_${name.toUpperCase().replaceAll('-', '_')}`]
-    return value === '' ? undefined : value
+    return this.#env[`EXTERNAL_DNS_${name.toUpperCase().replaceAll('-', '_')}`] || undefined
   }
 }

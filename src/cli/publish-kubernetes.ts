@@ -19,26 +19,34 @@ import { kubeAccess } from '../server/kubernetes-config.ts'
 import { command, EXIT, type Io } from './command.ts'
 import { ETCD_FLAGS, type EtcdFlags } from './etcd-flags.ts'
 import { readEtcdUrls } from './etcd-urls.ts'
-import { ExternalDnsFlags, externalDnsOptions } from './external-dns-flags.ts'
+import { ExternalDnsFlags } from './external-dns-flags.ts'
+import { externalDnsOptions } from './external-dns-options.ts'
 import { changesJson, changesText } from './publish-changes.ts'
-import { LEASE_FLAG, readDeletions, readHttpAddress, readLease } from './publish-flags.ts'
+import {
+  DELETIONS_FLAG,
+  LEASE_FLAG,
+  leaseName,
+  readDeletions,
+  readHttpAddress,
+  readLease,
+  readPrefix,
+} from './publish-flags.ts'
 import { servePublisher } from './publisher-http.ts'
 
-const PREFIX = '/skydns/'
+const NAME = 'publish kubernetes'
 const OWNER = 'default'
 const INTERVAL_MS = 60_000
-const METRICS_PORT = 7979
+const MIN_INTERVAL_MS = 1000
+const METRICS = ':7979'
+const LOG_LEVELS = ['panic', 'fatal', 'error', 'warning', 'info', 'debug', 'trace'] as const
 const MANAGED_TYPES = ['A', 'AAAA', 'CNAME'] as const
 
 export const publishKubernetesCommand = command({
-  name: 'publish kubernetes',
+  name: NAME,
   summary: 'Keep records in etcd equal to what Kubernetes objects ask for, as ExternalDNS does',
   usage: '--source KIND... [--provider coredns] [--domain-filter DOMAIN]... [OPTIONS]',
   options: {
-    'max-deletions': {
-      value: 'N',
-      summary: 'names that may go in one run; unless given, not the greater part of them unseen',
-    },
+    'max-deletions': DELETIONS_FLAG,
     'leader-election': LEASE_FLAG,
     json: { summary: 'with --dry-run: print changes as JSON, a line for each run' },
     quiet: { summary: 'log only errors' },
@@ -47,12 +55,15 @@ export const publishKubernetesCommand = command({
   },
   async run({ options }, io) {
     const flags = new ExternalDnsFlags(options, io.env)
+    flags.refuseUnsupported()
+    const unmet = flags.unmet()
     const dryRun = flags.flag('dry-run')
     const publish = await publishOptions(flags, options, io)
-    const quiet = options.quiet || /^(?:panic|fatal|error)$/u.test(flags.text('log-level') ?? '')
+    const quiet = options.quiet || /^(?:panic|fatal|error)$/u.test(flags.choice('log-level', LOG_LEVELS) ?? '')
     // What would be done is the output then; what is told beside it goes elsewhere.
     const sink = new LogSink(dryRun ? 2 : 1)
     const log = new Log(sink, { quiet })
+    for (const each of unmet) log.warning(each)
     const signal = io.stopSignal()
     const end = new AbortController()
     try {
@@ -82,7 +93,7 @@ async function publishOptions(flags: ExternalDnsFlags, own: OwnFlags, io: Io): P
   flags.choice('provider', ['coredns', 'skydns'])
   const names = flags.list('source')
   if (names.length === 0)
-    throw new HoldfastError('Usage', 'Cannot run "holdfast publish kubernetes": --source is missing', {
+    throw new HoldfastError('Usage', `Cannot run "holdfast ${NAME}": --source is missing`, {
       hint: 'for example: holdfast publish kubernetes --source ingress --endpoints https://10.0.0.1:2379',
     })
   const sources = endpointSources(names, sourceSettings(flags))
@@ -108,24 +119,25 @@ async function publishOptions(flags: ExternalDnsFlags, own: OwnFlags, io: Io): P
       excludeTargetNets: flags.list('exclude-target-net'),
       minTtlSeconds: Math.floor((flags.duration('min-ttl') ?? 0) / 1000),
       createPtr: flags.flag('create-ptr'),
+      lowerCase: !isExternalDns(flags),
     }),
     etcd: await readEtcdUrls(own, io),
-    prefix: flags.text('coredns-prefix') ?? PREFIX,
+    prefix: readPrefix('coredns-prefix', flags.written('coredns-prefix')),
     strictOwner: isStrict ? owner : undefined,
     ...(isStrict && option('formerOwner', flags.text('migrate-from-txt-owner'))),
     registry: registry.registry,
     policy: flags.choice('policy', ['sync', 'upsert-only', 'create-only']) ?? 'sync',
     managedRecordTypes: managed,
-    excludeRecordTypes: flags.list('exclude-record-types'),
+    excludeRecordTypes: flags.recordTypes('exclude-record-types'),
     domainFilter: domainFilter({
       include: flags.list('domain-filter'),
       exclude: flags.list('exclude-domains'),
       ...option('regexInclude', flags.text('regex-domain-filter')),
       ...option('regexExclude', flags.text('regex-domain-exclusion')),
     }),
-    intervalMs: flags.duration('interval') ?? INTERVAL_MS,
+    intervalMs: readInterval(flags),
     maxDeletions: readDeletions(own['max-deletions']),
-    lease: readLease(own['leader-election'], io),
+    lease: readLease(own['leader-election'], leaseName(NAME, owner), io),
     dryRun,
   }
   return (log) => ({
@@ -177,22 +189,40 @@ function annotationPrefixes(flags: ExternalDnsFlags): readonly string[] {
   return [prefix ?? standard, ...(isLegacyToo ? [legacy] : [])]
 }
 
+/** Whoever comes from ExternalDNS gets everything as it is there. */
+function isExternalDns(flags: ExternalDnsFlags): boolean {
+  return flags.text('provider') !== undefined
+}
+
+function readInterval(flags: ExternalDnsFlags): number {
+  const ms = flags.duration('interval') ?? INTERVAL_MS
+  if (ms >= MIN_INTERVAL_MS) return ms
+  throw new HoldfastError(
+    'Usage',
+    `Cannot use --interval "${flags.text('interval')}": everything would be compared without end; 1s or more is wanted`,
+  )
+}
+
 function managedTypes(flags: ExternalDnsFlags): readonly string[] {
-  const given = flags.list('managed-record-types')
-  if (given.length > 0) return given
-  return flags.flag('create-ptr') ? [...MANAGED_TYPES, 'PTR'] : MANAGED_TYPES
+  const given = flags.recordTypes('managed-record-types')
+  const withPointers = flags.flag('create-ptr')
+  if (given.length === 0) return withPointers ? [...MANAGED_TYPES, 'PTR'] : MANAGED_TYPES
+  if (!withPointers || given.includes('PTR')) return given
+  throw new HoldfastError(
+    'Usage',
+    `Cannot use --create-ptr with --managed-record-types "${given.join(' ')}": PTR is missing; it is wanted there`,
+  )
 }
 
 type RegistryKind = 'txt' | 'noop' | 'value'
 
-/** Whoever comes from ExternalDNS gets its registry, everybody else the one that leaves nothing in DNS. */
+/** ExternalDNS's, or the one that leaves nothing in DNS. */
 function registryOf(
   flags: ExternalDnsFlags,
   ownerId: string,
   recordTypes: readonly string[],
 ): { kind: RegistryKind; registry: Registry } {
-  const kind =
-    flags.choice('registry', ['txt', 'noop', 'value']) ?? (flags.text('provider') === undefined ? 'value' : 'txt')
+  const kind = flags.choice('registry', ['txt', 'noop', 'value']) ?? (isExternalDns(flags) ? 'txt' : 'value')
   const oldOwner = option('oldOwnerId', flags.text('migrate-from-txt-owner'))
   if (kind === 'noop') return { kind, registry: noopRegistry() }
   if (kind === 'value') return { kind, registry: inValueRegistry({ ownerId, ...oldOwner }) }
@@ -210,10 +240,10 @@ function registryOf(
   return { kind, registry }
 }
 
+/** Nowhere if it is empty. */
 function metricsAddress(flags: ExternalDnsFlags): HttpAddress | undefined {
-  const text = flags.text('metrics-address')
-  if (text !== undefined) return readHttpAddress(text)
-  return flags.text('provider') === undefined ? undefined : { host: '', port: METRICS_PORT }
+  const text = flags.written('metrics-address') ?? (isExternalDns(flags) ? METRICS : '')
+  return text === '' ? undefined : readHttpAddress(text)
 }
 
 /** A setting that is there only when it is set. */

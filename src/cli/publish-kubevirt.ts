@@ -4,10 +4,9 @@
 import { HoldfastError } from '../lib/errors.ts'
 import { Log } from '../lib/log.ts'
 import { LogSink } from '../lib/log-sink.ts'
-import type { Endpoint } from '../names/endpoints/endpoint.ts'
-import { endpointsForHostname } from '../names/kubernetes/hostname-endpoints.ts'
 import { DEFAULT_SHAPE, endpointShape, type Shape } from '../names/kubernetes/shape.ts'
 import { kubevirtSource } from '../names/kubevirt/kubevirt-source.ts'
+import { nameServerEndpoints, skydnsSource } from '../names/kubevirt/skydns-names.ts'
 import { APEX_DEFAULTS, kubevirtZone, parseNameServerAddresses, type ZoneApex } from '../names/kubevirt/zone-apex.ts'
 import { EndpointPublisher, type PublishOptions } from '../names/outputs/publish-endpoints.ts'
 import { ZoneFilePublisher } from '../names/outputs/publish-zone-file.ts'
@@ -16,17 +15,28 @@ import { kubeAccess } from '../server/kubernetes-config.ts'
 import { command, EXIT, type Io } from './command.ts'
 import { ETCD_FLAGS, type EtcdFlags } from './etcd-flags.ts'
 import { readEtcdUrls } from './etcd-urls.ts'
-import { HTTP_FLAG, LEASE_FLAG, readHttpAddress, readLease, readSeconds } from './publish-flags.ts'
+import {
+  DEFAULT_PREFIX,
+  DELETIONS_FLAG,
+  HTTP_FLAG,
+  LEASE_FLAG,
+  leaseName,
+  readDeletions,
+  readHttpAddress,
+  readLease,
+  readPrefix,
+  readSeconds,
+} from './publish-flags.ts'
 import { servePublisher } from './publisher-http.ts'
 
+const NAME = 'publish kubevirt'
 /** Where KubeSecondaryDNS has it. */
 const DIRECTORY = '/zones'
-const PREFIX = '/skydns/'
 const OWNER = 'kubevirt'
 const INTERVAL_MS = 60_000
 
 export const publishKubevirtCommand = command({
-  name: 'publish kubevirt',
+  name: NAME,
   summary: "Publish names of KubeVirt's virtual machines, as KubeSecondaryDNS does: as a zone file or into etcd",
   usage: '[--domain DOMAIN] [--name-server-ip ADDRESS,...] [--directory DIR | --to etcd]',
   options: {
@@ -34,10 +44,11 @@ export const publishKubevirtCommand = command({
     'name-server-ip': { value: 'ADDRESS,...', summary: 'public address of the name server, or NAME_SERVER_IP' },
     to: { value: 'WHERE', summary: 'directory or etcd; directory unless given' },
     directory: { value: 'DIR', summary: `where db.ZONE is written; ${DIRECTORY} unless given` },
-    prefix: { value: 'PREFIX', summary: `with --to etcd: what keys begin with; ${PREFIX} unless given` },
+    prefix: { value: 'PREFIX', summary: `with --to etcd: what keys begin with; ${DEFAULT_PREFIX} unless given` },
     'owner-id': { value: 'NAME', summary: `with --to etcd: who owns the names; "${OWNER}" unless given` },
     'create-ptr': { summary: 'with --to etcd: PTR records for the addresses' },
-    'leader-election': LEASE_FLAG,
+    'max-deletions': { ...DELETIONS_FLAG, summary: `with --to etcd: ${DELETIONS_FLAG.summary}` },
+    'leader-election': { ...LEASE_FLAG, summary: `with --to etcd: ${LEASE_FLAG.summary}` },
     kubeconfig: {
       value: 'FILE',
       summary: 'how to reach the API server; KUBECONFIG, ~/.kube/config or the service account of the pod unless given',
@@ -60,35 +71,37 @@ export const publishKubevirtCommand = command({
     const addresses = choice('addresses', options.addresses, ['all', 'first'])
     const target = choice('to', options.to, ['directory', 'etcd'])
     refuseStrangers(options, target)
-    const labelSelector = options['label-filter']
+    // An empty value stands for none, as in many a manifest.
+    const { kubeconfig, context, metrics, 'label-filter': labelSelector } = options
+    const namespaces = options.namespace.filter((each) => each !== '')
     const source = kubevirtSource({
-      ...{ zone: apex.zone, ttlSeconds: apex.ttlSeconds, addresses, namespaces: options.namespace },
-      ...(labelSelector !== undefined && { labelSelector }),
+      ...{ zone: apex.zone, ttlSeconds: apex.ttlSeconds, addresses, namespaces },
+      ...(labelSelector && { labelSelector }),
     })
-    const { kubeconfig, context } = options
-    const kube = kubeAccess(
-      { ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) },
-      io.env,
-    )
+    const kube = kubeAccess({ ...(kubeconfig && { kubeconfig }), ...(context && { context }) }, io.env)
     const sink = new LogSink(1)
     const log = new Log(sink, { quiet: options.quiet })
     const signal = io.stopSignal()
-    const common = { name: `KubeVirt ${apex.zone}`, kube, sources: [source] }
+    const common = { name: `KubeVirt ${apex.zone}`, kube }
     const etcd = target === 'etcd' ? await readEtcdUrls(options, io) : undefined
     try {
       const publisher =
         etcd === undefined
           ? new ZoneFilePublisher(
-              { ...common, shape: asIs, apex, directory: options.directory ?? DIRECTORY },
+              { ...common, sources: [source], shape: asIs, apex, directory: options.directory || DIRECTORY },
               log,
               signal,
             )
           : new EndpointPublisher(
-              { ...common, ...recordSettings(options, apex, io, log), etcd },
+              {
+                ...common,
+                sources: [skydnsSource(source, apex.zone)],
+                ...recordSettings(options, apex, io, log),
+                etcd,
+              },
               { log, signal, once: false },
             )
-      if (options.metrics !== undefined)
-        await servePublisher(readHttpAddress(options.metrics), () => publisher.state, signal)
+      if (metrics) await servePublisher(readHttpAddress(metrics), () => publisher.state, signal)
       await publisher.run()
       log.info(`Stopping on ${String(signal.reason)}`)
     } finally {
@@ -112,8 +125,8 @@ function readApex(flags: ApexFlags, io: Io): ZoneApex {
   const seconds = (name: 'ttl' | 'soa-refresh' | 'soa-retry' | 'soa-expire' | 'soa-minimum') =>
     readSeconds(name, flags[name])
   return {
-    zone: kubevirtZone(flags.domain ?? io.env.DOMAIN ?? ''),
-    nameServerAddresses: parseNameServerAddresses(flags['name-server-ip'] ?? io.env.NAME_SERVER_IP ?? ''),
+    zone: kubevirtZone(flags.domain || io.env.DOMAIN || ''),
+    nameServerAddresses: parseNameServerAddresses(flags['name-server-ip'] || io.env.NAME_SERVER_IP || ''),
     ttlSeconds: seconds('ttl') ?? APEX_DEFAULTS.ttlSeconds,
     refreshSeconds: seconds('soa-refresh') ?? APEX_DEFAULTS.refreshSeconds,
     retrySeconds: seconds('soa-retry') ?? APEX_DEFAULTS.retrySeconds,
@@ -126,6 +139,7 @@ interface RecordFlags extends EtcdFlags {
   readonly prefix: string | undefined
   readonly 'owner-id': string | undefined
   readonly 'create-ptr': boolean
+  readonly 'max-deletions': string | undefined
   readonly 'leader-election': string | undefined
 }
 
@@ -135,12 +149,11 @@ function recordSettings(
   io: Io,
   log: Log,
 ): Omit<PublishOptions, 'name' | 'kube' | 'sources' | 'etcd'> {
-  const ownerId = flags['owner-id'] ?? OWNER
-  const shape = endpointShape({ ...DEFAULT_SHAPE, createPtr: flags['create-ptr'] })
+  const ownerId = flags['owner-id'] || OWNER
   return {
-    shape: (endpoints) => shape(endpoints.map(inGroup)),
+    shape: endpointShape({ ...DEFAULT_SHAPE, createPtr: flags['create-ptr'] }),
     always: nameServerEndpoints(apex),
-    prefix: flags.prefix ?? PREFIX,
+    prefix: readPrefix('prefix', flags.prefix),
     strictOwner: ownerId,
     registry: inValueRegistry({ ownerId }),
     policy: 'sync',
@@ -148,25 +161,12 @@ function recordSettings(
     excludeRecordTypes: [],
     domainFilter: () => true,
     intervalMs: INTERVAL_MS,
-    maxDeletions: undefined,
-    lease: readLease(flags['leader-election'], io),
+    maxDeletions: readDeletions(flags['max-deletions']),
+    lease: readLease(flags['leader-election'], leaseName(NAME, ownerId), io),
     dryRun: false,
     onPlan: ({ create, updateNew, delete: gone }) =>
       log.info(`Records: ${create.length} created, ${updateNew.length} updated, ${gone.length} deleted`),
   }
-}
-
-/** A machine's name has the names of its interfaces below it: CoreDNS would answer for it with theirs, but for groups. */
-function inGroup(endpoint: Endpoint): Endpoint {
-  return {
-    ...endpoint,
-    providerSpecific: [...endpoint.providerSpecific, { name: 'coredns/group', value: endpoint.dnsName }],
-  }
-}
-
-/** SkyDNS has the servers of a zone there. */
-function nameServerEndpoints({ zone, nameServerAddresses, ttlSeconds }: ZoneApex): Endpoint[] {
-  return endpointsForHostname(`ns.dns.${zone}`, nameServerAddresses, { recordTTL: ttlSeconds })
 }
 
 const asIs: Shape = (endpoints) => endpoints
@@ -176,7 +176,7 @@ function choice<const Word extends string>(
   given: string | undefined,
   words: readonly [Word, ...Word[]],
 ): Word {
-  const word = given === undefined ? words[0] : words.find((each) => each === given)
+  const word = given ? words.find((each) => each === given) : words[0]
   if (word !== undefined) return word
   throw new HoldfastError('Usage', `Cannot use --${name} "${given}": ${words.join(' or ')} is wanted`)
 }
@@ -190,11 +190,12 @@ function refuseStrangers(
     'prefix',
     'owner-id',
     'create-ptr',
+    'max-deletions',
     'leader-election',
     ...(Object.keys(ETCD_FLAGS) as (keyof EtcdFlags)[]),
   ] as const
   const strangers = target === 'etcd' ? (['directory'] as const) : forEtcd
-  const given = strangers.find((name) => flags[name] !== undefined && flags[name] !== false)
+  const given = strangers.find((name) => flags[name] !== undefined && flags[name] !== false && flags[name] !== '')
   if (given !== undefined)
     throw new HoldfastError('Usage', `Cannot use --${given} with --to ${target}: it is for the other; leave it out`)
 }

@@ -2,9 +2,8 @@
 // what it lacks behind it: writes that are transactions, reads from a live mirror, no key touched that is not meant.
 
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { EtcdClient } from '../etcd/client.ts'
-import { HoldfastError, messageOf } from '../lib/errors.ts'
+import { messageOf } from '../lib/errors.ts'
 import { Log } from '../lib/log.ts'
 import { LogSink } from '../lib/log-sink.ts'
 import { domainFilter, type DomainFilterOptions } from '../names/endpoints/domain-filter.ts'
@@ -12,20 +11,20 @@ import { SkydnsStore } from '../names/outputs/skydns/skydns-store.ts'
 import { WebhookServer } from '../names/outputs/skydns/webhook-server.ts'
 import { cannotListen } from '../server/cannot-listen.ts'
 import type { HttpAddress } from '../server/config.ts'
-import { METRICS_CONTENT_TYPE, MetricsText } from '../server/metrics/metrics-text.ts'
+import { MetricsText } from '../server/metrics/metrics-text.ts'
 import { writeProcessMetrics } from '../server/metrics/process-metrics.ts'
 import { command, EXIT } from './command.ts'
 import { ETCD_FLAGS } from './etcd-flags.ts'
 import { readEtcdUrls } from './etcd-urls.ts'
-import { ExternalDnsFlags, externalDnsOptions } from './external-dns-flags.ts'
-import { readHttpAddress } from './publish-flags.ts'
+import { ExternalDnsFlags } from './external-dns-flags.ts'
+import { externalDnsOptions } from './external-dns-options.ts'
+import { readHttpAddress, readPrefix } from './publish-flags.ts'
+import { serveMetrics } from './publisher-http.ts'
 
 /** Where ExternalDNS looks for a webhook, and where its chart asks how it is. */
 const LISTEN = '127.0.0.1:8888'
 const METRICS = ':8080'
-const PREFIX = '/skydns/'
 const OWNER = 'default'
-const TIMEOUT_MS = 5000
 
 const SHARED_FLAGS: ReadonlySet<string> = new Set([
   'domain-filter',
@@ -56,10 +55,10 @@ export const publishWebhookCommand = command({
     const flags = new ExternalDnsFlags(options, io.env)
     const metrics = options['metrics-address'] ?? METRICS
     const webhook = new Webhook({
-      listen: readHttpAddress(options.listen ?? LISTEN),
+      listen: readHttpAddress(options.listen || LISTEN),
       metrics: metrics === '' ? undefined : readHttpAddress(metrics),
       domains: readDomains(flags),
-      prefix: readPrefix(flags),
+      prefix: readPrefix('coredns-prefix', flags.written('coredns-prefix')),
       owner: flags.flag('coredns-strictly-owned') ? (flags.text('txt-owner-id') ?? OWNER) : undefined,
     })
     const client = new EtcdClient(await readEtcdUrls(options, io))
@@ -151,19 +150,6 @@ class Webhook {
   }
 }
 
-/** Resolves when it listens; ends with the signal. */
-async function serveMetrics(address: HttpAddress, metrics: () => string, signal: AbortSignal): Promise<void> {
-  const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, ({ url = '' }, response) => {
-    response.setHeader('connection', 'close')
-    if (url === '/metrics') response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(metrics())
-    else if (url === '/healthz') response.writeHead(200, { 'content-type': 'text/plain' }).end('OK\n')
-    else response.writeHead(404).end()
-  })
-  server.listen({ port: address.port, ...(address.host !== '' && { host: address.host }) })
-  await once(server, 'listening').catch((thrown: unknown) => refuse(address, thrown))
-  signal.addEventListener('abort', () => server.close(), { once: true })
-}
-
 function refuse({ host, port }: HttpAddress, thrown: unknown): never {
   throw cannotListen('TCP', host, port, (thrown as NodeJS.ErrnoException).code ?? messageOf(thrown))
 }
@@ -175,10 +161,4 @@ function readDomains(flags: ExternalDnsFlags): DomainFilterOptions {
     regexInclude: flags.text('regex-domain-filter') ?? '',
     regexExclude: flags.text('regex-domain-exclusion') ?? '',
   }
-}
-
-function readPrefix(flags: ExternalDnsFlags): string {
-  const prefix = flags.text('coredns-prefix') ?? PREFIX
-  if (prefix !== '') return prefix
-  throw new HoldfastError('Usage', 'Cannot use an empty --coredns-prefix: it stands for every key of the cluster')
 }

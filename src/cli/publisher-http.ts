@@ -12,16 +12,24 @@ import { writeProcessMetrics } from '../server/metrics/process-metrics.ts'
 const TIMEOUT_MS = 5000
 const MAX_CONNECTIONS = 64
 
-/** Resolves when it listens; ends with the signal. */
 export async function servePublisher(
-  { host, port }: HttpAddress,
+  address: HttpAddress,
   state: () => PublisherState,
+  signal: AbortSignal,
+): Promise<void> {
+  return serveMetrics(address, () => metricsOf(state()), signal)
+}
+
+/** Resolves when it listens; ends with the signal. */
+export async function serveMetrics(
+  { host, port }: HttpAddress,
+  metrics: () => string,
   signal: AbortSignal,
 ): Promise<void> {
   const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, (request, response) => {
     const path = (request.url ?? '').split('?')[0]
     response.setHeader('connection', 'close')
-    if (path === '/metrics') response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(metricsOf(state()))
+    if (path === '/metrics') response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(metrics())
     else if (path === '/healthz') response.writeHead(200, { 'content-type': 'text/plain' }).end('OK')
     else response.writeHead(404).end()
   })

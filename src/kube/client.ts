@@ -14,7 +14,6 @@ export interface RequestOptions {
   readonly query?: Query
   /** Sent as JSON. */
   readonly body?: unknown
-  readonly contentType?: string
   readonly signal?: AbortSignal | undefined
   /** How long the server may be silent. Default 10 s. */
   readonly timeoutMs?: number
@@ -79,12 +78,11 @@ export class KubeClient {
 
   /** The answer as JSON, or as text where it is none, as that of `/version` and `/readyz`. */
   async request(method: string, path: string, options: RequestOptions = {}): Promise<unknown> {
-    const { query = {}, body, contentType, signal, timeoutMs = TIMEOUT_MS, what = `${method} "${path}"` } = options
+    const { query = {}, body, signal, timeoutMs = TIMEOUT_MS, what = `${method} "${path}"` } = options
     const call = {
       method,
       path: withQuery(path, query),
       body: body === undefined ? undefined : JSON.stringify(body),
-      contentType,
       signal,
       silenceMs: timeoutMs,
     }
@@ -154,29 +152,12 @@ export class KubeClient {
     const options = { body: object, signal, what }
     return (await this.request('PUT', objectPath(resource, object.metadata), options)) as KubeObject
   }
-
-  async patch(
-    resource: Resource,
-    name: ObjectName,
-    patch: unknown,
-    {
-      contentType = 'application/merge-patch+json',
-      ...options
-    }: Pick<RequestOptions, 'contentType' | 'query' | 'signal'> = {},
-  ): Promise<KubeObject> {
-    const what = `change ${titleOf(resource, name)}`
-    return (await this.request('PATCH', objectPath(resource, name), {
-      body: patch,
-      contentType,
-      what,
-      ...options,
-    })) as KubeObject
-  }
 }
 
 function isList(answer: unknown): answer is ListBody {
-  const { kind, metadata } = (answer ?? {}) as Partial<ListBody>
-  return kind?.endsWith('List') === true && typeof metadata?.resourceVersion === 'string'
+  const { kind, metadata, items } = (answer ?? {}) as Partial<ListBody>
+  if (kind?.endsWith('List') !== true || typeof metadata?.resourceVersion !== 'string') return false
+  return (items ?? []).every((item: Partial<KubeObject> | null) => item?.metadata !== undefined)
 }
 
 function parse(text: string): unknown {
@@ -188,7 +169,7 @@ function parse(text: string): unknown {
 }
 
 function parseEvent(line: Buffer, task: Task): WatchEvent {
-  const { type, object } = parse(line.toString()) as
+  const { type, object } = (parse(line.toString()) ?? {}) as
     | Partial<WatchEvent>
     | { readonly type: 'ERROR'; readonly object: Status }
   if (type === 'ERROR')

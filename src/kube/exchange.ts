@@ -11,7 +11,6 @@ export interface Call {
   /** With the query. */
   readonly path: string
   readonly body?: string | undefined
-  readonly contentType?: string | undefined
   readonly signal?: AbortSignal | undefined
   /** How long nothing may be heard. */
   readonly silenceMs: number
@@ -69,9 +68,10 @@ export async function send(access: Access, call: Call): Promise<Answer> {
 }
 
 function open({ server, agent, headers }: Access, call: Call): ClientRequest {
-  const { method, path, body, contentType = 'application/json', signal } = call
+  const { method, path, body, signal } = call
   const ask = server.startsWith('http:') ? requestPlain : requestSecure
-  const content = body === undefined ? {} : { 'content-type': contentType, 'content-length': Buffer.byteLength(body) }
+  const content =
+    body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
   try {
     return ask(server + path, {
       agent,

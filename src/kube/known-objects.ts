@@ -79,6 +79,8 @@ export class KnownObjects {
   }
 
   #change(key: string, object: KubeObject | undefined): ObjectChange {
-    return { resource: this.#resource, key, object: object === undefined ? undefined : this.#keep(object) }
+    const resource = this.#resource
+    if (object === undefined) return { resource, key, object }
+    return { resource, key, object: this.#keep(object), version: object.metadata.resourceVersion ?? '' }
   }
 }

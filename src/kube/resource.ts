@@ -54,4 +54,6 @@ export interface ObjectChange {
   readonly key: string
   /** Undefined: deleted. */
   readonly object: KubeObject | undefined
+  /** Of the object, which may not have kept it. */
+  readonly version?: string
 }

@@ -77,6 +77,25 @@ describeWithKubernetes('following objects of an API server', () => {
     expect(follower.states).toEqual([{ up: true }])
   })
 
+  test('what a watch has missed without anybody noticing is found when a list is asked for', async () => {
+    const calls = new EventTarget()
+    const follower = await lab.follow({ calls })
+    lab.proxy.swallowing = true
+    await lab.put('missed')
+    // Comes after it, and is told to somebody else.
+    const other = lab.begin({ resource: CONFIG_MAPS, namespace: lab.namespace }, {}, cluster.kubeconfig)
+    await other.has(lab.key('missed'))
+    lab.proxy.swallowing = false
+    expect(follower.objects.size).toBe(0)
+    const askedAt = performance.now()
+    calls.dispatchEvent(new Event('relist'))
+    await follower.has(lab.key('missed'))
+    expect(follower.lists.at(-1)?.info.asOf).toBeGreaterThanOrEqual(askedAt)
+    expect(follower.states.every(({ up }) => up)).toBe(true)
+    await lab.put('later')
+    await follower.has(lab.key('later'))
+  })
+
   test('a list of which a page is missing deletes nothing', async () => {
     await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => lab.put(name)))
     const follower = await lab.follow({ pageSize: 2 })

@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { leaseName } from '../../src/cli/publish-flags.ts'
 import { resourceName } from '../../src/kube/resource.ts'
 import { endpointSources } from '../../src/names/kubernetes/endpoint-sources.ts'
 import { DEFAULT_SETTINGS } from '../../src/names/kubernetes/source-settings.ts'
@@ -21,6 +22,7 @@ const manifests = globSync(['{kubevirt,publish}/kustomization.yaml', 'examples/*
   .map(dirname)
   .toSorted()
 const HOST = '127.112.0.5'
+const LEASE = leaseName('publish kubernetes', 'default')
 const INGRESS = `
 apiVersion: networking.k8s.io/v1
 kind: Ingress
@@ -188,7 +190,7 @@ metadata: { name: strict, labels: { pod-security.kubernetes.io/enforce: restrict
     const publisher = sandbox.spawn([...flags, '--kubeconfig', account], 'pipe', env)
     const stored = () => cluster.etcd.etcdctl('get', '--prefix', '/skydns/org/example/web/')
     await Promise.race([until('record', async () => (await stored()).includes('192.0.2.1')), publisher.failure()])
-    const holder = ['get', 'lease', 'holdfast-publish', '-n', 'holdfast', '-o', 'jsonpath={.spec.holderIdentity}']
+    const holder = ['get', 'lease', LEASE, '-n', 'holdfast', '-o', 'jsonpath={.spec.holderIdentity}']
     expect(await cluster.kubectl(holder)).toContain(hostname())
     expect(publisher.output).not.toMatch(/forbidden|cannot/iu)
   })
@@ -273,7 +275,7 @@ function permissions(rules: readonly PolicyRule[]): string[] {
 function needs(args: readonly string[]): string[] {
   if (!args.includes('kubernetes')) return followed(['virtualmachineinstances.kubevirt.io'])
   const lease = 'leases.coordination.k8s.io'
-  const leader = [`create ${lease}`, `get ${lease} holdfast-publish`, `update ${lease} holdfast-publish`]
+  const leader = [`create ${lease}`, `get ${lease} ${LEASE}`, `update ${lease} ${LEASE}`]
   return [...follows(args), ...(args.includes('--leader-election') ? leader : [])]
 }
 

@@ -314,6 +314,17 @@ describe('when etcd goes away', () => {
     expect(Object.keys(await stored())).toHaveLength(5)
   })
 
+  test('nothing is written for somebody who may not write any more', async () => {
+    const { store } = await start()
+    let left = 1
+    const { puts, problems } = await store.apply(changes({ create: create.slice(0, 1000) }), () => left-- > 0)
+    expect(puts).toBeGreaterThan(0)
+    expect(puts).toBeLessThan(1000)
+    expect(problems).toHaveLength(1000 - puts)
+    expect(problems.every(({ retryable }) => retryable)).toBe(true)
+    expect(Object.keys(await stored())).toHaveLength(puts)
+  })
+
   test('what could not be written is told as such, and can be written later', async () => {
     const { store } = await start()
     await etcd.kill(0)

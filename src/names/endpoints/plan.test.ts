@@ -36,11 +36,10 @@ describe('a plan', () => {
     expect(plan({ current: [current], desired: [a('web.example.org', '192.0.2.1')] }).updateOld).toEqual([current])
   })
 
-  it('sees no difference in properties that are not stored', () => {
+  it('sees a difference in properties', () => {
     const desired = [a('web.example.org', '192.0.2.1', { providerSpecific: [{ name: 'alias', value: 'true' }] })]
     const current = [a('web.example.org', '192.0.2.1', { labels: { owner: 'me' } })]
     expect(plan({ current, desired }).updateNew).toHaveLength(1)
-    expect(plan({ current, desired, isStoredProperty: () => false })).toEqual({ ...NO_CHANGES, conflicts: [] })
   })
 
   it('leaves names alone that its filter does not let through', () => {

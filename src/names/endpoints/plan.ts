@@ -22,8 +22,6 @@ export interface PlanInput {
   /** Empty: everything there is counts as ours. */
   readonly ownerId: string
   readonly domainFilter: (name: string) => boolean
-  /** Whether a property is kept where the endpoints are stored; unless given, all are. */
-  readonly isStoredProperty?: (name: string) => boolean
 }
 
 export interface Plan extends Changes {
@@ -134,11 +132,10 @@ class RowPlan {
   }
 
   #differs(desired: Endpoint, current: Endpoint): boolean {
-    const { isStoredProperty = () => true } = this.#input
     return (
       (desired.recordTTL ?? 0) !== (current.recordTTL ?? 0) ||
       !sameTargets(current.recordType, desired.targets, current.targets) ||
-      propertiesDiffer(desired, current, isStoredProperty)
+      propertiesDiffer(desired, current)
     )
   }
 }

@@ -13,6 +13,7 @@ export function targetType(target: string): 'A' | 'AAAA' | 'CNAME' {
 
 /** Order and repetitions make no difference, nor does letter case, except in texts. */
 export function sameTargets(recordType: string, a: readonly string[], b: readonly string[]): boolean {
+  if (a.length === b.length && a.every((target, index) => target === b[index])) return true
   const normal = recordType === 'TXT' ? (target: string) => target : normalTarget
   const left = new Set(a.map(normal))
   const right = new Set(b.map(normal))

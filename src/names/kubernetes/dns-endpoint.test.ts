@@ -124,17 +124,4 @@ test('a deleted object has no endpoints', () => {
   ])
   expect(apply(source, 'DNSEndpoint', 'default/x', undefined)).toEqual(['crd/default/x'])
   expect(source.endpoints('crd/default/x')).toEqual({ endpoints: [], problems: [] })
-  expect(source.unobserved('crd/default/x')).toBeUndefined()
-})
-
-test('the generation is told until the status names it', () => {
-  const source = make()
-  const tell = (observedGeneration: number) => {
-    const object = { metadata: { name: 'x', namespace: 'default', generation: 2 }, status: { observedGeneration } }
-    apply(source, 'DNSEndpoint', 'default/x', object)
-  }
-  tell(1)
-  expect(source.unobserved('crd/default/x')).toEqual({ namespace: 'default', name: 'x', generation: 2 })
-  tell(2)
-  expect(source.unobserved('crd/default/x')).toBeUndefined()
 })

@@ -15,7 +15,6 @@ import type { SourceSettings } from './source-settings.ts'
 
 interface DnsEndpoint extends KubeObject {
   readonly spec?: { readonly endpoints?: readonly (WrittenEndpoint | null)[] }
-  readonly status?: { readonly observedGeneration?: number }
 }
 
 interface WrittenEndpoint {
@@ -28,18 +27,7 @@ interface WrittenEndpoint {
   readonly providerSpecific?: readonly ProviderProperty[]
 }
 
-export interface DnsEndpointSource extends EndpointSource {
-  /** The generation that the status of the object should name as observed; undefined when it does, or there is none. */
-  unobserved(root: string): ObservedGeneration | undefined
-}
-
-export interface ObservedGeneration {
-  readonly namespace: string
-  readonly name: string
-  readonly generation: number
-}
-
-export function dnsEndpointSource(settings: SourceSettings): DnsEndpointSource {
+export function dnsEndpointSource(settings: SourceSettings): EndpointSource {
   const { annotationFilter = '', annotationPrefixes } = settings
   const selector = parseSelector(annotationFilter)
   const objects = new Map<string, DnsEndpoint>()
@@ -63,11 +51,6 @@ export function dnsEndpointSource(settings: SourceSettings): DnsEndpointSource {
     endpoints(root) {
       const object = objects.get(root)
       return object === undefined ? { endpoints: [], problems: [] } : writtenEndpoints(object, root)
-    },
-    unobserved(root) {
-      const { metadata, status } = objects.get(root) ?? {}
-      if (metadata?.generation === undefined || metadata.generation === status?.observedGeneration) return undefined
-      return { namespace: metadata.namespace ?? '', name: metadata.name, generation: metadata.generation }
     },
   }
 }
@@ -108,15 +91,14 @@ function resourceOf({ crdApiVersion, crdKind }: SourceSettings): Resource {
 }
 
 function kept(object: KubeObject, withAnnotations: boolean): KubeObject {
-  const { metadata, spec, status } = object as DnsEndpoint
+  const { metadata, spec } = object as DnsEndpoint
   const result: DnsEndpoint = {
     metadata: {
       name: metadata.name,
-      ...pick(metadata, ['namespace', 'generation']),
+      ...pick(metadata, ['namespace']),
       ...(withAnnotations && pick(metadata, ['annotations'])),
     },
     spec: pick(spec, ['endpoints']),
-    status: pick(status, ['observedGeneration']),
   }
   return result
 }

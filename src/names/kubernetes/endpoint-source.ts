@@ -7,8 +7,6 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 export interface FollowedObjects extends Selection {
   /** The part of an object that the source reads. What it leaves out is not kept, neither in memory nor on disk. */
   readonly keep: (object: KubeObject) => KubeObject
-  /** Names can be right without these objects, for example because the CRD is optional. */
-  readonly optional?: boolean
 }
 
 export interface EndpointSource {

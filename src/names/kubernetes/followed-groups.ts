@@ -8,7 +8,6 @@ export interface FollowedGroup {
   /** For the state on disk and for messages. */
   readonly id: string
   readonly selection: Selection
-  readonly optional: boolean
   readonly readers: readonly GroupReader[]
   /** What is remembered of an object. */
   readonly keep: (object: KubeObject) => KubeObject
@@ -23,12 +22,11 @@ export function followedGroups(sources: readonly EndpointSource[]): FollowedGrou
   const followed = sources.flatMap((source) => source.follows.map((objects) => ({ source, objects })))
   const groups = Map.groupBy(followed, ({ objects }) => groupId(objects))
   return Array.from(groups, ([id, members]) => {
-    const { keep: _, optional: __, ...selection } = members[0].objects
+    const { keep: _, ...selection } = members[0].objects
     const readers = members.map(({ source, objects }) => ({ source, keep: objects.keep }))
     return {
       id,
       selection,
-      optional: members.every(({ objects }) => objects.optional ?? false),
       readers,
       keep: readers.length === 1 ? readers[0].keep : withoutManagedFields,
     }

@@ -10,14 +10,15 @@
 import { KubeClient } from '../../kube/client.ts'
 import { openConnection } from '../../kube/connection.ts'
 import { follow, type FollowInfo, type FollowState } from '../../kube/follow.ts'
-import type { KubeObject, ObjectChange } from '../../kube/resource.ts'
+import type { ObjectChange } from '../../kube/resource.ts'
 import { type HoldfastError, messageOf } from '../../lib/errors.ts'
 import type { KubeAccess } from '../../server/kubernetes-config.ts'
-import { SourceSnapshot, snapshotId } from '../snapshot.ts'
 import type { SourceState } from '../sources/etcd-source.ts'
+import { DoubtedObjects } from './doubted-objects.ts'
 import { EndpointIndex } from './endpoint-index.ts'
 import type { EndpointSource } from './endpoint-source.ts'
 import { type FollowedGroup, followedGroups } from './followed-groups.ts'
+import { KubeSnapshot, versionOf } from './kube-snapshot.ts'
 import { ToldProblems } from './told-problems.ts'
 import type { Shape } from './shape.ts'
 
@@ -50,17 +51,13 @@ interface Standing {
   /** What happened before this moment (performance.now) is known, or cannot be, as the server says. */
   asOf: number
   error: HoldfastError | undefined
-  /** The server has said something, be it that there is no such kind. */
-  answered: boolean
-  /** Deletions that are not believed. */
-  heldBack: readonly ObjectChange[]
+  readonly doubted: DoubtedObjects
 }
 
 /** How long a start waits for Kubernetes, when the last good state is known and when it is not. */
 const PATIENCE_MS = { known: 2000, unknown: 5000 } as const
 const STATE_MS = 1000
 const PROBLEMS_SHOWN = 5
-const CLUSTER_ID = 0n
 
 export class KubeNames {
   readonly index = new EndpointIndex()
@@ -70,7 +67,7 @@ export class KubeNames {
   readonly #settle: () => void
   readonly #standings: readonly Standing[]
   readonly #problems: ToldProblems
-  #snapshot: SourceSnapshot | undefined
+  #snapshot: KubeSnapshot | undefined
   #startedFrom: number | undefined
   /** Roots to be looked at, with their sources. */
   readonly #outdated = new Map<string, EndpointSource>()
@@ -91,13 +88,13 @@ export class KubeNames {
     this.#problems = new ToldProblems(options.onProblem)
     this.#standings = followedGroups(options.sources).map((group) => ({
       ...{ group, known: new Map<string, string>(), count: 0, version: 0n },
-      ...{ listed: false, asOf: -Infinity, error: undefined, answered: false, heldBack: [] },
+      ...{ listed: false, asOf: -Infinity, error: undefined, doubted: new DoubtedObjects() },
     }))
   }
 
   /** Every kind of object has been seen as a whole, so what is not there does not exist. */
   get isComplete(): boolean {
-    return this.#standings.every(({ listed, error, group }) => (isRefusal(error) ? group.optional : listed))
+    return this.#standings.every(({ listed, error }) => listed && !isRefusal(error))
   }
 
   /** Names have been told, all of them. */
@@ -147,71 +144,63 @@ export class KubeNames {
     const { stateDirectory, name, setup, kube, signal, onProblem } = this.#options
     if (stateDirectory === undefined) return
     const kinds = this.#standings.map(({ group }) => group.id)
-    const id = snapshotId(['kubernetes', name, setup, kube.server ?? '', kube.context ?? '', ...kinds])
-    const snapshot = SourceSnapshot.open(stateDirectory, id, onProblem)
+    const snapshot = new KubeSnapshot(
+      stateDirectory,
+      [name, setup, kube.server ?? '', kube.context ?? '', ...kinds],
+      onProblem,
+    )
     this.#snapshot = snapshot
     signal.addEventListener('abort', () => snapshot.close(), { once: true })
-    const { content } = snapshot
+    const content = snapshot.recall()
     if (content === undefined) return
     const standings = new Map(this.#standings.map((standing) => [standing.group.id, standing]))
-    for (const { key, value, modRevision } of content.entries.values()) {
-      const [groupId, objectKey] = splitKey(key)
+    for (const { groupId, key, version, object } of content.objects) {
       const standing = standings.get(groupId)
       if (standing === undefined) continue
-      standing.known.set(objectKey, String(modRevision))
+      standing.known.set(key, String(version))
       standing.count++
-      if (modRevision > standing.version) standing.version = modRevision
-      const object = JSON.parse(Buffer.from(value).toString()) as KubeObject
-      this.#apply(standing.group, { resource: standing.group.selection.resource, key: objectKey, object })
+      if (version > standing.version) standing.version = version
+      this.#apply(standing.group, { resource: standing.group.selection.resource, key, object })
     }
     this.#evaluate()
     this.#startedFrom = content.savedAt
-    snapshot.release()
     this.#ready = true
     this.#publish(true)
   }
 
   #take(standing: Standing, changes: readonly ObjectChange[], info: FollowInfo): void {
-    const { group } = standing
-    standing.answered = true
+    const { group, doubted } = standing
     standing.asOf = info.asOf
-    const version = versionOf(info.resourceVersion)
-    // An API server whose history is not the one we knew, without a single object: more likely its data are lost.
-    if (info.rewound && info.count === 0 && standing.count > 0) {
-      standing.heldBack = changes
-      this.#doubt(standing)
-      return
-    }
-    if (info.count === 0 && standing.heldBack.length > 0) return
-    const believed = [...standing.heldBack, ...changes]
-    standing.heldBack = []
+    const before = doubted.count
+    const { believed, released } = doubted.sift(changes, info)
+    if (doubted.count > before) this.#doubt(standing)
     standing.listed ||= info.listed
-    standing.count = info.count
-    standing.version = version
-    const entries = believed.map((change) => this.#entry(group, change))
+    standing.count = info.count + doubted.count
+    standing.version = versionOf(info.resourceVersion)
     for (const change of believed) this.#apply(group, change)
     this.#evaluate()
-    if (entries.length > 0) this.#snapshot?.append({ revision: version, clusterId: CLUSTER_ID, entries })
-    this.#publish(info.listed)
+    this.#snapshot?.append(group.id, believed, standing.version)
+    this.#publish(info.listed || released)
     if (!info.listed) return this.#tellSoon()
     this.#tell()
     this.#serveWaiting()
   }
 
-  #doubt({ group, heldBack }: Standing): void {
-    this.#options.onProblem(
-      `Cannot believe that all ${heldBack.length} objects of ${group.id} are gone: the API server's history is not the one known before; their names stay until there is one again`,
+  #doubt({ group, doubted }: Standing): void {
+    const { stateDirectory, onProblem } = this.#options
+    const remedy =
+      stateDirectory === undefined
+        ? 'restart'
+        : `stop, remove the state of this source in "${stateDirectory}", and start again`
+    onProblem(
+      `Cannot believe that ${doubted.count} objects of ${group.id} are gone: the API server's history is not the one known before; their names stay until at least half of all are there, or, if they are gone for good, ${remedy}`,
     )
-    this.#tell()
   }
 
   #hear(standing: Standing, state: FollowState): void {
     standing.error = state.up ? undefined : state.error
     // What the server says of itself is an answer; that it cannot be reached is none.
-    if (isRefusal(standing.error)) {
-      standing.answered = true
-      standing.asOf = performance.now()
-    }
+    if (isRefusal(standing.error)) standing.asOf = performance.now()
     this.#publish(true)
     this.#tell()
     this.#serveWaiting()
@@ -221,15 +210,6 @@ export class KubeNames {
     const isKnown = (since: number) => this.#standings.every(({ asOf }) => asOf >= since)
     for (const { resolve } of this.#waiting.filter(({ since }) => isKnown(since))) resolve()
     this.#waiting = this.#waiting.filter(({ since }) => !isKnown(since))
-  }
-
-  #entry(group: FollowedGroup, { key, object }: ObjectChange) {
-    return {
-      key: Buffer.from(`${group.id}\n${key}`),
-      value: object === undefined ? undefined : Buffer.from(JSON.stringify(object)),
-      modRevision: versionOf(object?.metadata.resourceVersion ?? ''),
-      lease: 0n,
-    }
   }
 
   /** A fault in what an object leads to is no reason to lose sight of the others. */
@@ -259,20 +239,34 @@ export class KubeNames {
   }
 
   #publish(listed: boolean): void {
-    if (!this.#ready) {
-      this.#ready = this.#standings.every((standing) => standing.answered)
-      if (!this.#ready) return
-    }
+    this.#ready ||= this.#isKnown
+    if (!this.#ready) return
     const touched = this.#touched
     this.#touched = new Set()
     for (const name of touched) this.#problems.set(`name ${name}`, asList(this.index.dispute(name)))
     this.#settle()
-    this.#options.onNames(touched, listed, this.#version)
+    try {
+      this.#options.onNames(touched, listed, this.#version)
+    } catch (thrown) {
+      this.#fail(`publish ${touched.size} names`, thrown)
+    }
     this.#told.resolve()
   }
 
+  /**
+   * Whether there is something to go by. A kind that is refused does not hold up the others; but where nothing could be
+   * listed, because we are not let in, nothing is known at all. Kinds that are not installed have no objects.
+   */
+  get #isKnown(): boolean {
+    const isAnswered = this.#standings.every(({ listed, error }) => listed || isRefusal(error))
+    const isMissing = this.#standings.every(({ error }) => error?.code === 'KubeResourceMissing')
+    return isAnswered && (isMissing || this.#standings.some(({ listed }) => listed))
+  }
+
   #fail(action: string, thrown: unknown): void {
-    this.#options.onProblem(`Cannot ${action} for ${this.#options.name}: ${messageOf(thrown)}`)
+    this.#options.onProblem(
+      `Cannot ${action} for ${this.#options.name}: ${messageOf(thrown)}; this is a defect, please report it`,
+    )
   }
 
   /** Of the newest object. */
@@ -291,12 +285,12 @@ export class KubeNames {
     const failing = this.#standings.find(({ error }) => error !== undefined)
     const problems = this.#problems.all()
     this.#options.onState({
-      up: failing === undefined && this.#standings.every(({ answered }) => answered),
+      up: failing === undefined && this.#standings.every(({ listed }) => listed),
       error: failing?.error?.message,
       hint: failing?.error?.hint,
       revision: String(this.#version),
       keys: this.#standings.reduce((sum, { count }) => sum + count, 0),
-      doubted: this.#standings.some(({ heldBack }) => heldBack.length > 0),
+      doubted: this.#standings.some(({ doubted }) => doubted.count > 0),
       startedFrom: this.#startedFrom,
       problemCount: problems.length,
       problems: problems.slice(0, PROBLEMS_SHOWN),
@@ -307,17 +301,6 @@ export class KubeNames {
 /** Not that it could not be asked. */
 function isRefusal(error: HoldfastError | undefined): boolean {
   return error?.retryable === false
-}
-
-function splitKey(key: Uint8Array): [string, string] {
-  const text = Buffer.from(key).toString()
-  const at = text.indexOf('\n')
-  return [text.slice(0, at), text.slice(at + 1)]
-}
-
-/** Versions are numbers in every API server there is, and comparable since Kubernetes says so. */
-function versionOf(text: string): bigint {
-  return /^\d+$/u.test(text) ? BigInt(text) : 0n
 }
 
 function asList(message: string | undefined): readonly string[] {

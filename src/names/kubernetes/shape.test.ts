@@ -30,7 +30,8 @@ describe('endpoints on their way to the index', () => {
     expect(shape([A])[0].targets).toEqual(['10.0.0.1'])
     expect(shape([{ ...A, targets: ['10.1.0.1'] }])).toEqual([])
     const alias = { ...A, recordType: 'CNAME', targets: ['b.test'] }
-    expect(shape([alias])).toEqual([alias])
+    expect(shape([alias])).toEqual([])
+    expect(endpointShape({ ...DEFAULT_SHAPE, excludeTargetNets: ['10.1.0.0/16'] })([alias])).toEqual([alias])
     expect(() => endpointShape({ ...DEFAULT_SHAPE, targetNets: ['10.0.0.0/33'] })).toThrow('10.0.0.0/8 is wanted')
   })
 
@@ -52,6 +53,15 @@ describe('endpoints on their way to the index', () => {
     expect(pointers(endpointShape(DEFAULT_SHAPE)([asking]))).toHaveLength(2)
     expect(endpointShape(DEFAULT_SHAPE)([asking])[0].providerSpecific).toEqual([])
     expect(pointers(on([{ ...asking, providerSpecific: [{ name: 'record-type', value: 'A' }] }]))).toEqual([])
+  })
+
+  test('are spelled in lower case where that is asked for, in their PTR records too', () => {
+    const capitals = { ...A, dnsName: 'Web.Test', targets: ['192.0.2.1'] }
+    const shape = { ...DEFAULT_SHAPE, createPtr: true }
+    const names = (endpoints: readonly Endpoint[]) => endpoints.map(({ dnsName }) => dnsName)
+    expect(names(endpointShape(shape)([capitals]))[0]).toBe('Web.Test')
+    const [address, pointer] = endpointShape({ ...shape, lowerCase: true })([capitals])
+    expect([address.dnsName, pointer.targets]).toEqual(['web.test', ['web.test']])
   })
 
   test('keep properties that are for CoreDNS, and those for nobody in particular', () => {

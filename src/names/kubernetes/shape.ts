@@ -1,5 +1,6 @@
 // What happens to endpoints between their object and the index, after the wrappers that ExternalDNS puts around its
-// sources: default targets, networks that targets may be in, a TTL where nobody said one, and PTR records.
+// sources: default targets, networks that targets may be in, a TTL where nobody said one, and PTR records. Letter case
+// of names is our own concern.
 
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { HoldfastError } from '../../lib/errors.ts'
@@ -10,13 +11,15 @@ export interface ShapeSettings {
   /** Targets of endpoints that have none, or of all of them. */
   readonly defaultTargets: readonly string[]
   readonly forceDefaultTargets: boolean
-  /** CIDR; targets that are addresses must be in one of them. Empty: anywhere. */
+  /** CIDR; a target must be an address in one of them. Empty: anywhere, and names too. */
   readonly targetNets: readonly string[]
   readonly excludeTargetNets: readonly string[]
   /** For endpoints without a TTL; 0: none. */
   readonly minTtlSeconds: number
   /** PTR records for addresses, unless an object says otherwise. */
   readonly createPtr: boolean
+  /** Names in lower case: CoreDNS asks etcd for no others. */
+  readonly lowerCase: boolean
 }
 
 export const DEFAULT_SHAPE: ShapeSettings = {
@@ -26,6 +29,7 @@ export const DEFAULT_SHAPE: ShapeSettings = {
   excludeTargetNets: [],
   minTtlSeconds: 0,
   createPtr: false,
+  lowerCase: false,
 }
 
 export type Shape = (endpoints: readonly Endpoint[]) => readonly Endpoint[]
@@ -36,12 +40,15 @@ const OURS = /^(?:coredns\/|[^/]*$)/u
 const RECORD_TYPE = 'record-type'
 
 export function endpointShape(settings: ShapeSettings): Shape {
-  const { defaultTargets, forceDefaultTargets, minTtlSeconds, createPtr } = settings
+  const { defaultTargets, forceDefaultTargets, minTtlSeconds, createPtr, lowerCase } = settings
   const allowed = networks(settings.targetNets)
   const excluded = networks(settings.excludeTargetNets)
-  const isAllowed = (target: string) => {
-    if (isIP(target) === 0) return true
-    return (allowed === undefined || contains(allowed, target)) && !(excluded && contains(excluded, target))
+  const isAllowed = (target: string) =>
+    (allowed === undefined || contains(allowed, target)) && !(excluded && contains(excluded, target))
+
+  const spelled = (endpoint: Endpoint): Endpoint => {
+    const dnsName = lowerCase ? endpoint.dnsName.toLowerCase() : endpoint.dnsName
+    return dnsName === endpoint.dnsName ? endpoint : { ...endpoint, dnsName }
   }
 
   const withTargets = (endpoint: Endpoint): readonly Endpoint[] => {
@@ -69,6 +76,7 @@ export function endpointShape(settings: ShapeSettings): Shape {
 
   return (endpoints) =>
     endpoints
+      .map(spelled)
       .flatMap(withTargets)
       .flatMap(withAllowedTargets)
       .flatMap((endpoint) => [finished(endpoint), ...pointers(endpoint, createPtr).map(finished)])
@@ -126,6 +134,8 @@ function networks(texts: readonly string[]): BlockList | undefined {
   return list
 }
 
-function contains(list: BlockList, address: string): boolean {
-  return list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+/** A name is in no network. */
+function contains(list: BlockList, target: string): boolean {
+  const family = isIP(target)
+  return family !== 0 && list.check(target, family === 4 ? 'ipv4' : 'ipv6')
 }

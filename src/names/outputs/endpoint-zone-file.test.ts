@@ -87,6 +87,30 @@ describe('what is written', () => {
     expect(readdirSync(directory)).toEqual(['db.vm.example'])
   })
 
+  test('a file that is there stays as it is until everything is known', async () => {
+    const before = open()
+    setA(before, 'web.vm.example', '192.0.2.1')
+    const text = await write(before)
+    const file = open()
+    file.commit(false)
+    await file.flush()
+    expect(readFileSync(path, 'utf8')).toBe(text)
+    setA(file, 'other.vm.example', '192.0.2.2')
+    file.commit(false)
+    await file.flush()
+    expect(readFileSync(path, 'utf8')).toBe(text)
+    file.commit()
+    await file.flush()
+    expect(records(readFileSync(path, 'utf8'))).toEqual(['other IN A 192.0.2.2'])
+  })
+
+  test('where there is none, a file is made of what is known', async () => {
+    const file = open()
+    file.commit(false)
+    await file.flush()
+    expect(readFileSync(path, 'utf8')).toBe(apexText(APEX, 1))
+  })
+
   test('records have the form of KubeSecondaryDNS, and a TTL where it is not that of the zone', async () => {
     const file = open()
     const name = 'nic1.web.prod.vm.example'

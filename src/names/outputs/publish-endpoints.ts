@@ -5,6 +5,7 @@ import { KubeClient } from '../../kube/client.ts'
 import { openConnection } from '../../kube/connection.ts'
 import { lead } from '../../kube/leader.ts'
 import { EtcdClient } from '../../etcd/client.ts'
+import type { MirrorState } from '../../etcd/mirror.ts'
 import type { EtcdOptions } from '../../etcd/options.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
@@ -69,6 +70,7 @@ export class EndpointPublisher {
   readonly #reconciler: Reconciler
   readonly #health: KubernetesHealth
   #etcdUp = false
+  #etcdError: string | undefined
   #leading = false
 
   constructor(options: PublishOptions, context: PublishContext) {
@@ -84,9 +86,7 @@ export class EndpointPublisher {
       ...(options.strictOwner !== undefined && { owner: options.strictOwner }),
       ...(options.formerOwner !== undefined && { formerOwner: options.formerOwner }),
       onProblem: (message) => log.warning(message),
-      onState: (state) => {
-        this.#etcdUp = state.up
-      },
+      onState: (state) => this.#hearEtcd(state),
       onChange: (names) => this.#reconciler.stored(names),
     })
     this.#names = new KubeNames({
@@ -123,8 +123,8 @@ export class EndpointPublisher {
     const following = this.#store.start()
     following.catch((thrown: unknown) => this.#context.log.error(`Cannot follow etcd: ${messageOf(thrown)}`))
     if (once) return this.#runOnce().finally(() => this.#end.abort())
-    const { lease } = this.#options
-    if (lease === undefined) await this.#write(signal, () => !signal.aborted)
+    const { lease, dryRun } = this.#options
+    if (lease === undefined || dryRun) await this.#write(signal, () => !signal.aborted)
     else await this.#writeAsLeader(lease)
     return true
   }
@@ -132,13 +132,22 @@ export class EndpointPublisher {
   async #runOnce(): Promise<boolean> {
     const { signal, log } = this.#context
     const patience = AbortSignal.any([signal, AbortSignal.timeout(ONCE_PATIENCE_MS)])
-    await Promise.race([this.#ready(), aborted(patience)])
-    if (!this.#names.isReady || !this.#etcdUp) {
-      if (!signal.aborted)
-        log.error(`Cannot publish: ${this.#health.state?.error ?? 'etcd or Kubernetes does not answer'}`)
-      return false
-    }
-    return this.#reconciler.once()
+    const isReady = await Promise.race([this.#ready().then(() => true), aborted(patience).then(() => false)])
+    if (isReady) return (await this.#reconciler.once()) && this.#names.isComplete
+    const missing = this.#names.isReady ? 'etcd' : 'Kubernetes'
+    if (!signal.aborted)
+      log.error(`Cannot publish: ${missing} did not answer within ${ONCE_PATIENCE_MS / 1000} s; what it says is above`)
+    return false
+  }
+
+  /** Says when it changes how we stand with etcd. */
+  #hearEtcd(state: MirrorState): void {
+    const { log } = this.#context
+    const error = state.up ? undefined : state.error.message
+    if (error !== undefined && error !== this.#etcdError) log.error(error)
+    else if (state.up && !this.#etcdUp) log.info(`etcd: following ${this.#options.prefix}`)
+    this.#etcdUp = state.up
+    this.#etcdError = error
   }
 
   async #ready(): Promise<void> {

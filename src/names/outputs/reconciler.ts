@@ -1,5 +1,5 @@
 // Keeps records in a store equal to what is wanted, name by name. What changes is looked at when it changes; now and then
-// everything is, as a safety net.
+// everything is, as a safety net, in slices between which changes have their turn.
 //
 //   touch(names) ──▶ waiting ──▶ plan (current from the store, wanted from the index) ──▶ apply ──▶ the store tells of it
 //        ▲                                                                                   │
@@ -8,25 +8,18 @@
 // A deletion is believed when it was seen. Names that are in the store and nobody wants, since before the start, go only
 // once every kind of object is known as a whole, and not too many of them at once.
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Conflict } from '../endpoints/conflict-messages.ts'
-import type { Changes, Endpoint } from '../endpoints/endpoint.ts'
+import type { Changes } from '../endpoints/endpoint.ts'
 import { normalName } from '../endpoints/normal-name.ts'
-import { planChanges, type Policy } from '../endpoints/plan.ts'
 import { ToldProblems } from '../kubernetes/told-problems.ts'
-import type { Registry } from '../registry/registry.ts'
-import { DeletionLimit } from './deletion-limit.ts'
+import { limitDeletions } from './deletion-limit.ts'
+import { type NamePlan, NamePlanner, type PlannerOptions, type StoredRecords } from './name-planner.ts'
 import type { RunCounts } from './publisher-state.ts'
 
-export interface RecordStore {
-  /** Names that have records, marks of ownership among them. */
-  names(): Iterable<string>
-  endpoints(names: Iterable<string>): readonly Endpoint[]
-  /** What would be read back of an endpoint; or why it cannot be stored. */
-  asStored(endpoint: Endpoint): Endpoint | string
-  /** What could not be changed is among the problems; `mayWrite` is asked before every write. */
+export interface RecordStore extends StoredRecords {
+  /** What could not be changed is among the problems. Nothing is written once `mayWrite` says no. */
   apply(changes: Changes, mayWrite: () => boolean): Promise<{ readonly problems: readonly StoreProblem[] }>
 }
 
@@ -37,46 +30,50 @@ export interface StoreProblem {
   readonly retryable: boolean
 }
 
-export interface ReconcilerOptions {
+export interface ReconcilerOptions extends PlannerOptions {
   readonly store: RecordStore
-  readonly registry: Registry
-  readonly policy: Policy
-  readonly managedRecordTypes: readonly string[]
-  readonly excludeRecordTypes: readonly string[]
-  readonly domainFilter: (name: string) => boolean
-  /** Names that are wanted, and what is wanted of one. */
-  readonly wanted: { names(): Iterable<string>; candidates(name: string): readonly Endpoint[] }
   /** Everything that can be wanted is known. */
   readonly isComplete: () => boolean
   readonly intervalMs: number
   /** Names per run that may go; undefined: as many as were seen going, of others not the greater part. */
   readonly maxDeletions: number | undefined
-  /** Told of each run that would change something, before it does. */
+  /** Told of what will be changed, before it is. */
   readonly onPlan: (changes: Changes) => void
   readonly dryRun: boolean
   readonly log: Log
 }
 
-/** The subject of problems that are about no name in particular. */
-const STORE = ''
+interface Batch {
+  /** True: its change was watched, not found by comparing. */
+  readonly names: ReadonlyMap<string, boolean>
+  /** Names that may go, if nobody wants them. Those that nobody wants only since then are counted anew. */
+  readonly mayGo: ReadonlySet<string>
+}
+
+/** Subjects of problems that are about no name in particular. */
+const SUBJECT = { store: ' store', limit: ' limit', unknown: ' unknown' } as const
 
 const RETRY_MS = { first: 200, most: 30_000 } as const
+const SLICE = 500
 
 export class Reconciler {
   readonly #counts = { idle: 0, failed: 0, lastAt: 0, lastGoodAt: 0 }
   readonly #options: ReconcilerOptions
-  readonly #limit: DeletionLimit
-  /** Names to be looked at; true: its change was watched, not found by comparing. */
-  #waiting = new Map<string, boolean>()
-  /** Names that this process has seen wanted at some time. */
-  readonly #seen = new Set<string>()
+  readonly #planner: NamePlanner
   readonly #problems: ToldProblems
+  readonly #limits: ToldProblems
+  #waiting = new Map<string, boolean>()
+  /** Names that this process has seen wanted at some time, until they are deleted. */
+  readonly #seen = new Set<string>()
+  /** Otherwise nothing has to wait: a run begins with everything. */
+  #isRunning = false
   #wake: (() => void) | undefined
 
   constructor(options: ReconcilerOptions) {
     this.#options = options
-    this.#limit = new DeletionLimit(options.maxDeletions, options.log)
+    this.#planner = new NamePlanner(options)
     this.#problems = new ToldProblems((message) => options.log.warning(message))
+    this.#limits = new ToldProblems((message) => options.log.error(message))
   }
 
   get counts(): RunCounts {
@@ -87,13 +84,14 @@ export class Reconciler {
   touch(names: Iterable<string>, listed: boolean): void {
     for (const name of names) {
       this.#seen.add(name)
-      this.#waiting.set(name, !listed || (this.#waiting.get(name) ?? false))
+      if (this.#isRunning) this.#waiting.set(name, !listed || (this.#waiting.get(name) ?? false))
     }
     this.#wake?.()
   }
 
   /** Somebody has changed these names in the store, perhaps we. */
   stored(names: Iterable<string>): void {
+    if (!this.#isRunning) return
     const { store, registry } = this.#options
     for (const name of names)
       for (const subject of [name, ...store.endpoints([name]).flatMap((record) => registry.markedNames(record))])
@@ -103,133 +101,171 @@ export class Reconciler {
 
   /** Runs until the signal says otherwise; `mayWrite` is asked before every write. */
   async run(signal: AbortSignal, mayWrite: () => boolean): Promise<void> {
+    this.#isRunning = true
+    let slices: Batch[] = []
     let nextFull = 0
     let pause = 0
     while (!signal.aborted) {
-      const isFull = Date.now() >= nextFull
-      if (isFull) nextFull = Date.now() + this.#options.intervalMs
-      const failed = isFull || this.#waiting.size > 0 ? !(await this.#attempt(isFull, mayWrite)) : false
-      pause = failed ? Math.min(Math.max(pause * 2, RETRY_MS.first), RETRY_MS.most) : 0
-      if (failed) await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined)
-      else if (this.#waiting.size === 0) await this.#idle(nextFull - Date.now(), signal)
+      if (Date.now() >= nextFull) {
+        slices = this.#everything()
+        nextFull = Date.now() + this.#options.intervalMs
+      }
+      const batch = this.#takeWaiting() ?? slices.shift()
+      if (batch === undefined) {
+        await this.#idle(nextFull - Date.now(), signal)
+        continue
+      }
+      const isDone = await this.#attempt(batch, mayWrite)
+      pause = isDone ? 0 : Math.min(Math.max(pause * 2, RETRY_MS.first), RETRY_MS.most)
+      if (isDone) await breathe()
+      else await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined)
     }
+    this.#isRunning = false
+    this.#waiting.clear()
   }
 
   /** Looks at everything, once. False when something could not be done. */
   async once(): Promise<boolean> {
-    return this.#attempt(true, () => true)
+    const { failed } = this.#counts
+    for (const batch of this.#everything()) await this.#attempt(batch, () => true)
+    return this.#counts.failed === failed
   }
 
-  async #attempt(isFull: boolean, mayWrite: () => boolean): Promise<boolean> {
-    const batch = this.#waiting
+  #takeWaiting(): Batch | undefined {
+    if (this.#waiting.size === 0) return undefined
+    const names = this.#waiting
     this.#waiting = new Map()
+    const { known } = this.#going(names)
+    const { withheld, message } = this.#limit(known, (name) => names.get(name) === true)
+    if (message !== undefined) this.#limits.set(SUBJECT.limit, [message])
+    return { names, mayGo: new Set(known).difference(new Set(withheld)) }
+  }
+
+  #everything(): Batch[] {
+    const { store, wanted } = this.#options
+    const names = [...new Set([...wanted.names(), ...store.names()])]
+    const { known, unknown } = this.#going(new Map(names.map((name) => [name, false])))
+    const { withheld, message } = this.#limit(known, () => false)
+    this.#limits.set(SUBJECT.limit, message === undefined ? [] : [message])
+    this.#problems.set(SUBJECT.unknown, unknown.length === 0 ? [] : [stays(unknown.length)])
+    const mayGo = new Set(known).difference(new Set(withheld))
+    return Array.from({ length: Math.ceil(names.length / SLICE) }, (_, i) => ({
+      names: new Map(names.slice(i * SLICE, (i + 1) * SLICE).map((name) => [name, false])),
+      mayGo,
+    }))
+  }
+
+  /** Names that would go; `unknown` are those that may be wanted by something that could not be listed. */
+  #going(names: ReadonlyMap<string, boolean>): { known: readonly string[]; unknown: readonly string[] } {
+    const going = this.#guarded(() => this.#planner.going(names.keys())) ?? [...names.keys()]
+    const isKnown = (name: string) => this.#options.isComplete() || this.#seen.has(name)
+    return { known: going.filter(isKnown), unknown: going.filter((name) => !isKnown(name)) }
+  }
+
+  #limit(names: readonly string[], wasWatched: (name: string) => boolean) {
+    return limitDeletions(names, wasWatched, this.#options.maxDeletions, () => this.#planner.countOwned())
+  }
+
+  /** Whether nothing has to be tried again soon. */
+  async #attempt(batch: Batch, mayWrite: () => boolean): Promise<boolean> {
     this.#counts.lastAt = Date.now() / 1000
-    let again: readonly string[]
-    try {
-      again = await this.#reconcile(isFull ? this.#everything(batch) : batch, mayWrite)
-    } catch (thrown) {
-      if (mayWrite()) this.#problems.set(STORE, [`Cannot write records: ${messageOf(thrown)}; it is tried again`])
-      again = [...batch.keys()]
-    }
-    for (const name of again) if (!this.#waiting.has(name)) this.#waiting.set(name, batch.get(name) ?? false)
+    const again: string[] = []
+    for (const plan of this.#plans(new Set(batch.names.keys()), batch.mayGo))
+      again.push(...(await this.#apply(plan, mayWrite)))
+    for (const name of again) if (!this.#waiting.has(name)) this.#waiting.set(name, batch.names.get(name) ?? false)
     if (again.length > 0) this.#counts.failed++
     else this.#counts.lastGoodAt = Date.now() / 1000
     return again.length === 0
   }
 
-  #everything(batch: ReadonlyMap<string, boolean>): ReadonlyMap<string, boolean> {
-    const { store, wanted } = this.#options
-    const all = new Map<string, boolean>()
-    for (const name of store.names()) all.set(name, false)
-    for (const name of wanted.names()) all.set(name, false)
-    for (const [name, watched] of batch) all.set(name, watched)
-    return all
+  /** One plan; but a name that cannot be planned, which is a defect, must not stand in the way of the others. */
+  #plans(names: ReadonlySet<string>, mayGo: ReadonlySet<string>): NamePlan[] {
+    const plan = this.#guarded(() => this.#planner.plan(names, mayGo))
+    if (plan !== undefined) return [plan]
+    const all = [...names]
+    if (all.length === 1) {
+      this.#counts.failed++
+      this.#problems.set(all[0], [`Cannot plan "${all[0]}": this is a defect, please report it`])
+      return []
+    }
+    const half = all.length >> 1
+    return [all.slice(0, half), all.slice(half)].flatMap((each) => this.#plans(new Set(each), mayGo))
+  }
+
+  #guarded<T>(work: () => T): T | undefined {
+    try {
+      return work()
+    } catch (thrown) {
+      this.#problems.set(SUBJECT.store, [`Cannot plan records: ${messageOf(thrown)}`])
+      return undefined
+    }
   }
 
   /** Resolves to the names that are to be looked at again. */
-  async #reconcile(names: ReadonlyMap<string, boolean>, mayWrite: () => boolean): Promise<readonly string[]> {
-    const { store, registry, onPlan, dryRun } = this.#options
-    /** Names of marks, too, with the name that they are about. */
-    const looked = new Map<string, string>()
-    for (const name of names.keys()) for (const mark of registry.markNames(name)) looked.set(mark, name)
-    for (const name of names.keys()) looked.set(name, name)
-    const existing = store.endpoints(looked.keys())
-    const changes = this.#plan(existing, names)
-    if (isEmpty(changes)) {
+  async #apply(plan: NamePlan, mayWrite: () => boolean): Promise<readonly string[]> {
+    const { store, onPlan, dryRun } = this.#options
+    const { changes, marked, subjects } = plan
+    const names = new Set(subjects.values())
+    if (isEmpty(marked)) {
       this.#counts.idle++
-      this.#problems.set(STORE, [])
+      this.#tell(plan, [])
       return []
     }
-    const { conflicts, ...marked } = registry.mark(changes, existing)
-    this.#tellConflicts([], conflicts)
-    onPlan(changes)
-    if (dryRun) return []
-    if (!mayWrite()) return [...names.keys()]
-    const { problems } = await store.apply(marked, mayWrite)
-    if (mayWrite()) this.#tellProblems(problems)
-    return problems.filter(({ retryable }) => retryable).map(({ name }) => looked.get(name) ?? name)
+    if (!isEmpty(changes)) onPlan(changes)
+    if (dryRun) {
+      this.#tell(plan, [])
+      return []
+    }
+    if (!mayWrite()) return [...names]
+    try {
+      const { problems } = await store.apply(marked, mayWrite)
+      if (mayWrite()) this.#tell(plan, problems)
+      const failed = new Set(problems.map(({ name }) => subjects.get(normalName(name)) ?? name))
+      this.#forget(changes, failed)
+      return problems.filter(({ retryable }) => retryable).map(({ name }) => subjects.get(normalName(name)) ?? name)
+    } catch (thrown) {
+      if (mayWrite())
+        this.#problems.set(SUBJECT.store, [`Cannot write records: ${messageOf(thrown)}; it is tried again`])
+      return [...names]
+    }
   }
 
-  #plan(existing: readonly Endpoint[], names: ReadonlyMap<string, boolean>): Changes {
-    const { registry, policy, domainFilter } = this.#options
-    const { managedRecordTypes, excludeRecordTypes } = this.#options
-    const { desired, refused } = this.#storable(names.keys())
-    const { conflicts, ...changes } = planChanges({
-      current: registry.records(existing).filter(({ dnsName }) => names.has(normalName(dnsName))),
-      desired,
-      ...{ policy, domainFilter, managedRecordTypes, excludeRecordTypes, ownerId: registry.ownerId },
-    })
-    this.#tellConflicts(names.keys(), [...refused, ...conflicts])
-    return { ...changes, delete: this.#believed(changes.delete, names) }
+  /** Names that are gone need not be known as seen any more. */
+  #forget({ delete: deleted }: Changes, failed: ReadonlySet<string>): void {
+    const { wanted } = this.#options
+    for (const { dnsName } of deleted) {
+      const name = normalName(dnsName)
+      if (!failed.has(name) && wanted.candidates(name).length === 0) this.#seen.delete(name)
+    }
   }
 
-  /** What is wanted, as the store will have it, and what it has no room for. */
-  #storable(names: Iterable<string>): { desired: readonly Endpoint[]; refused: readonly Conflict[] } {
-    const { wanted, store } = this.#options
-    const desired: Endpoint[] = []
-    const refused: Conflict[] = []
-    for (const name of names)
-      for (const endpoint of wanted.candidates(name)) {
-        const stored = store.asStored(endpoint)
-        if (typeof stored === 'string') refused.push({ dnsName: name, message: stored })
-        else desired.push(stored)
-      }
-    return { desired, refused }
-  }
-
-  /** Deletions that may happen now. */
-  #believed(deletions: readonly Endpoint[], names: ReadonlyMap<string, boolean>): readonly Endpoint[] {
-    if (deletions.length === 0) return deletions
-    const { isComplete, store, registry } = this.#options
-    const complete = isComplete()
-    const known = deletions.filter(({ dnsName }) => complete || this.#seen.has(normalName(dnsName)))
-    const owned = () => registry.records(store.endpoints(store.names())).length
-    return this.#limit.allow(known, ({ dnsName }) => names.get(normalName(dnsName)) === true, owned)
-  }
-
-  #tellConflicts(names: Iterable<string>, conflicts: readonly Conflict[]): void {
-    const byName = Map.groupBy(conflicts, ({ dnsName }) => normalName(dnsName))
-    for (const name of new Set([...names, ...byName.keys()]))
+  /** Everything that is wrong with the names of a plan. An etcd that is away is one problem, whatever it concerns. */
+  #tell({ conflicts, subjects }: NamePlan, problems: readonly StoreProblem[]): void {
+    const [general, ...others] = problems.filter(({ retryable }) => retryable)
+    const more = others.length > 0 ? ` (and ${others.length} names more)` : ''
+    this.#problems.set(SUBJECT.store, general === undefined ? [] : [`${general.message}${more}`])
+    const refused = problems
+      .filter(({ retryable }) => !retryable)
+      .map(({ name, message }) => ({ dnsName: name, message }))
+    const byName = Map.groupBy([...conflicts, ...refused], ({ dnsName }) => normalName(dnsName))
+    for (const name of new Set([...subjects.values(), ...byName.keys()]))
       this.#problems.set(name, byName.get(name)?.map(({ message }) => message) ?? [])
   }
 
-  /** An etcd that is away is one problem, however many names it concerns. */
-  #tellProblems(problems: readonly StoreProblem[]): void {
-    const [general, ...others] = problems.filter(({ retryable }) => retryable)
-    const more = others.length > 0 ? ` (and ${others.length} names more)` : ''
-    this.#problems.set(STORE, general === undefined ? [] : [`${general.message}${more}`])
-    for (const { name, message, retryable } of problems) if (!retryable) this.#problems.set(name, [message])
-  }
-
   async #idle(ms: number, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#wake = resolve
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    this.#wake = () => resolve(undefined)
     const timer = setTimeout(resolve, Math.max(0, ms))
-    signal.addEventListener('abort', () => resolve(), { once: true })
-    await promise
+    signal.addEventListener('abort', resolve)
+    if (!signal.aborted) await promise
+    signal.removeEventListener('abort', resolve)
     clearTimeout(timer)
     this.#wake = undefined
   }
+}
+
+function stays(names: number): string {
+  return `Cannot delete ${names} names that no object asks for: not every kind of object could be listed, and one of those may ask for them; they stay until all can`
 }
 
 function isEmpty(changes: Changes): boolean {

@@ -60,8 +60,8 @@ export class KubeZones {
   }
 
   #set({ part, own }: Zone, owner: Uint8Array, name: string): void {
-    const endpoints = this.#names.settle(name)
     try {
+      const endpoints = this.#names.settle(name)
       const records = endpoints.flatMap((endpoint) => endpointRecords(endpoint, this.#ttlSeconds))
       const ownRecords = own.get(formatName(owner)) ?? []
       if (ownRecords.length > 0 && records.some(({ type }) => type === TYPE.CNAME))

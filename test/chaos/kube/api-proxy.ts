@@ -21,7 +21,7 @@ interface Exchange {
   /** The next piece of the answer is passed on by half, and is the last. */
   isTorn: boolean
   /** Pieces are passed on in order, however long each is delayed. */
-  passed: Promise<unknown>
+  passed: Promise<void>
 }
 
 export class ApiProxy {
@@ -108,12 +108,13 @@ export class ApiProxy {
     const type = incoming.headers['content-type']
     const content = type === undefined ? {} : { 'content-type': type }
     const asked = request(server + url, { agent, method, headers: { ...headers, ...content } }, (response) => {
+      const passAfter = async (before: Promise<void>, delayMs: number, run: () => void) => {
+        await before
+        if (delayMs > 0) await sleep(delayMs)
+        if (!exchange.isDead) run()
+      }
       const pass = (run: () => void) => {
-        const { delayMs } = this
-        exchange.passed = exchange.passed.then(async () => {
-          if (delayMs > 0) await sleep(delayMs)
-          if (!exchange.isDead) run()
-        })
+        exchange.passed = passAfter(exchange.passed, this.delayMs, run)
       }
       pass(() => answer.writeHead(response.statusCode ?? 500, response.headers).flushHeaders())
       response.on('data', (chunk: Buffer) =>

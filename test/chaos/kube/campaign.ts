@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts'
 import { Journal } from '../journal.ts'
 import { runEvents } from '../schedule.ts'
 import { EVENTS, type EventName, type Scene } from './events.ts'
-import { INTERVAL_SECONDS, type Ownership, setStage, type Stage, strike } from './stage.ts'
+import { type Ownership, setStage, type Stage, strike } from './stage.ts'
 import { HOSTS, machineNames, STEADY, steadyHost, SUBJECTS } from './world.ts'
 import { Writer } from './writer.ts'
 
@@ -18,6 +18,10 @@ export interface CampaignOptions {
   readonly seconds: number
   readonly order?: readonly EventName[]
   readonly ownership: Ownership
+  /** Least and longest time between the beginnings of events. */
+  readonly pauseMs: readonly [number, number]
+  /** For how long nothing may be written once everything is right. */
+  readonly stillMs: number
   readonly say: (line: string) => void
   /** Ends the run early. */
   readonly signal?: AbortSignal
@@ -33,12 +37,8 @@ export interface CampaignResult {
 }
 
 const ROUND_SECONDS = 75
-const PAUSE_MS = [500, 5000] as const
 /** A watch that fell silent is given up after 90 seconds. */
 const SETTLE_MS = 120_000
-/** Nothing may be written for so long once everything is right; all is compared once meanwhile. */
-const STILL_MS = INTERVAL_SECONDS * 1000 + 1000
-
 const MACHINES = SUBJECTS.filter(({ kind }) => kind === 'vmi').flatMap((each) => machineNames(each, ['nic1', 'nic2']))
 const RECORDS = [...HOSTS, ...STEADY.map(steadyHost)]
 const ALL_NAMES = [...RECORDS, ...MACHINES]
@@ -69,7 +69,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
 
 async function play(stage: Stage, journal: Journal, options: CampaignOptions, ending: AbortController): Promise<void> {
   const { cluster, history, programs, served, answered, stored, file } = stage
-  const { seed, seconds, order } = options
+  const { seed, seconds, order, pauseMs, stillMs } = options
   const { signal } = ending
   const writer = new Writer(cluster, history, new Random(seed, 1), signal)
   await writer.prepare()
@@ -82,9 +82,9 @@ async function play(stage: Stage, journal: Journal, options: CampaignOptions, en
     file.readForEver(MACHINES, signal),
   ]
   const random = new Random(seed)
-  const endAt = performance.now() + seconds * 1000
+  const endAt = performance.now() + (order === undefined ? seconds * 1000 : 0)
   const rounds = async () => {
-    await settle(stage, journal)
+    await settle(stage, journal, 0)
     do {
       const writing = new AbortController()
       const scene: Scene = { ...stage, random, journal, signal }
@@ -92,12 +92,12 @@ async function play(stage: Stage, journal: Journal, options: CampaignOptions, en
       await Promise.all([
         writer.run(writing.signal),
         runEvents(EVENTS, scene, {
-          ...{ seconds: Math.min(ROUND_SECONDS, left), pauseMs: PAUSE_MS },
+          ...{ seconds: Math.min(ROUND_SECONDS, left), pauseMs },
           ...(order !== undefined && { order }),
         }).finally(() => writing.abort()),
       ])
-      await settle(stage, journal)
-    } while (order === undefined && performance.now() < endAt)
+      await settle(stage, journal, stillMs)
+    } while (performance.now() < endAt)
   }
   try {
     await Promise.race([rounds(), journal.hopeless, interrupted(options.signal), ...watching])
@@ -108,7 +108,7 @@ async function play(stage: Stage, journal: Journal, options: CampaignOptions, en
 }
 
 /** Everything is right within a time, and nobody writes any more. */
-async function settle(stage: Stage, journal: Journal): Promise<void> {
+async function settle(stage: Stage, journal: Journal, stillMs: number): Promise<void> {
   const { stored } = stage
   const beganAt = performance.now()
   let wrong: readonly string[] = []
@@ -122,7 +122,7 @@ async function settle(stage: Stage, journal: Journal): Promise<void> {
   else journal.note(`everything is right after ${seconds} s`)
   for (const key of stored.superfluous()) journal.violation(`left in etcd: ${key}`)
   const { revision } = stored
-  await sleep(STILL_MS)
+  await sleep(stillMs)
   if (stored.revision !== revision)
     journal.violation(`etcd was written to with nothing to write: ${stored.revision - revision} times`)
 }

@@ -7,6 +7,7 @@ import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { runCampaign } from './campaign.ts'
 import { EVENTS, type EventName } from './events.ts'
+import { INTERVAL_SECONDS } from './stage.ts'
 
 const { values } = parseArgs({
   options: {
@@ -29,7 +30,8 @@ say(`seed ${seed}`)
 const interruption = new AbortController()
 process.once('SIGINT', () => interruption.abort())
 const { summary, violations, kept } = await runCampaign({
-  ...{ seed, seconds: minutes * 60, say, signal: interruption.signal, ownership: seed % 2 === 0 ? 'txt' : 'value' },
+  ...{ seed, seconds: minutes * 60, say, signal: interruption.signal, pauseMs: [500, 5000] },
+  ...{ ownership: seed % 2 === 0 ? 'txt' : 'value', stillMs: INTERVAL_SECONDS * 1000 + 1000 },
   ...(order.length > 0 && { order }),
 })
 say(`\n${summary.join('\n')}`)

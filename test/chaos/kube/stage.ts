@@ -24,6 +24,8 @@ import { Program, type ProgramOptions } from './program.ts'
 import { VM_ZONE, ZONE } from './world.ts'
 
 const HOST = '127.119.0.1'
+/** It ends at last, also with connections left. */
+const FLAGS = ['--request-timeout=8s']
 const ACCOUNT = 'names'
 export const ROLE = `default-${ACCOUNT}`
 export const LEASE = 'names'
@@ -63,7 +65,10 @@ export type Ownership = 'value' | 'txt'
 /** Programs are not started yet. */
 export async function setStage(journal: Journal, ownership: Ownership): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-kube-chaos-'))
-  const [cluster, records] = await Promise.all([KubeCluster.start({ host: HOST }), EtcdCluster.start({ members: 1 })])
+  const [cluster, records] = await Promise.all([
+    KubeCluster.start({ host: HOST, flags: FLAGS }),
+    EtcdCluster.start({ members: 1 }),
+  ])
   await cluster.applyCrds('kubevirt')
   const account = await cluster.serviceAccount('default', ACCOUNT, RULES)
   const history = new History()

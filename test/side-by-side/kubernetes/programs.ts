@@ -7,6 +7,7 @@ import { steadyPort } from '../../support/etcd-cluster.ts'
 import { ExternalDns } from '../../support/external-dns.ts'
 import { type HoldfastProcess, Sandbox } from '../../support/holdfast-process.ts'
 import type { KubeCluster } from '../../support/kube-cluster.ts'
+import type { Pain } from './scenarios.ts'
 
 export interface Settings {
   readonly flags: readonly string[]
@@ -89,22 +90,52 @@ export class Programs {
   }
 }
 
+interface Blind {
+  readonly aesKey?: string | undefined
+  readonly pain?: Pain | undefined
+}
+
 /** Keys and values, without what is random: the label of eight hex digits, and the nonce of an encrypted text. */
-export function comparable(keys: StoredKeys, aesKey?: string): string[] {
-  const decrypted = (value: string) => {
-    if (aesKey === undefined) return value
-    const { text, ...rest } = JSON.parse(value) as { text?: string }
-    const plain = text === undefined ? undefined : decryptText(text.slice(1, -1), readAesKey(new Secret(aesKey)))
-    return plain === undefined ? value : JSON.stringify({ decrypted: plain, ...rest })
-  }
-  return Array.from(
-    keys,
-    ([key, { value }]) => `${key.replace(/\/[0-9a-f]{8}$/u, '/*')} ${decrypted(value)}`,
-  ).toSorted()
+export function comparable(keys: StoredKeys, { aesKey, pain }: Blind): string[] {
+  const lines = Array.from(keys, ([key, { value }]) => {
+    const plain = aesKey === undefined ? value : decrypted(value, aesKey)
+    return `${withoutLabel(key)} ${pain === 'chance' ? plain.replace(/external-dns.resource=[^"\\]+/u, '…') : plain}`
+  })
+  // Marks that a restless program has written twice are one.
+  return (pain === 'restless' ? [...new Set(lines)] : lines).toSorted()
+}
+
+function decrypted(value: string, aesKey: string): string {
+  const { text, ...rest } = JSON.parse(value) as { text?: string }
+  const plain = text === undefined ? undefined : decryptText(text.slice(1, -1), readAesKey(new Secret(aesKey)))
+  return plain === undefined ? value : JSON.stringify({ decrypted: plain, ...rest })
+}
+
+/** What can be asked for in DNS, marks aside. */
+export function hosts(keys: StoredKeys): string[] {
+  const all = [...keys].filter(([, { value }]) => !value.includes('heritage=') && value.includes('"host"'))
+  return all.map(([key, { value }]) => `${withoutLabel(key)} ${value}`).toSorted()
 }
 
 /** Keys that are not in both, or not at the same revision. */
 export function touched(before: StoredKeys, after: StoredKeys): string[] {
   const all = new Set([...before.keys(), ...after.keys()])
   return [...all].filter((key) => before.get(key)?.modRevision !== after.get(key)?.modRevision).toSorted()
+}
+
+/** Keys as the names they stand for. */
+export function namesOf(keys: readonly string[]): string[] {
+  return [...new Set(keys.map(withoutLabel))].toSorted()
+}
+
+/** Names that have other values than before, however they came to have them. */
+export function changedNames(before: StoredKeys, after: StoredKeys): string[] {
+  const valuesOf = (keys: StoredKeys, name: string) =>
+    [...keys].flatMap(([key, { value }]) => (withoutLabel(key) === name ? [value] : [])).toSorted()
+  const isChanged = (name: string) => String(valuesOf(before, name)) !== String(valuesOf(after, name))
+  return namesOf([...before.keys(), ...after.keys()]).filter(isChanged)
+}
+
+function withoutLabel(key: string): string {
+  return key.replace(/\/[0-9a-f]{8}$/u, '/*')
 }

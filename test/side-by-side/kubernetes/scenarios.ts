@@ -13,6 +13,13 @@ import {
   type TestObject,
 } from './objects.ts'
 
+/**
+ * restless: every round of ExternalDNS changes keys, whoever wrote them. forgetful: of a name with several addresses that
+ * goes, it leaves some. greedy: it removes an address with the text beside it. chance: which of several objects a mark
+ * names is not decided by anything.
+ */
+export type Pain = 'restless' | 'forgetful' | 'greedy' | 'chance'
+
 export interface Scenario {
   readonly title: string
   readonly flags: readonly string[]
@@ -21,12 +28,8 @@ export interface Scenario {
   readonly after: readonly TestObject[]
   /** As many keys there are, before. */
   readonly keys: number
-  /** ExternalDNS never comes to rest: every round changes keys, whoever wrote them. */
-  readonly isRestless?: true
-  /** ExternalDNS forgets an address when it deletes a name of several. */
-  readonly leavesAddresses?: true
-  /** Which of several objects a mark names is a matter of chance with ExternalDNS. */
-  readonly isByChance?: true
+  /** What ExternalDNS does wrong with it. */
+  readonly pain?: Pain
 }
 
 const NEW = 'external-dns.kubernetes.io'
@@ -147,7 +150,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     title: 'several addresses, with registry noop',
-    leavesAddresses: true,
+    pain: 'forgetful',
     flags: ['--source=ingress', '--policy=sync', '--registry=noop'],
     before: [two],
     after: [ingress('two', { hosts: ['two.example.org'], at: ['192.0.2.22', '192.0.2.23'] })],
@@ -162,7 +165,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     title: 'several addresses, with registry txt',
-    leavesAddresses: true,
+    pain: 'forgetful',
     flags: INGRESS,
     before: [two],
     after: [ingress('two', { hosts: ['two.example.org'], at: ['192.0.2.22', '192.0.2.23'] })],
@@ -171,7 +174,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     title: 'IPv4 and IPv6 of one name',
     flags: INGRESS,
-    isRestless: true,
+    pain: 'restless',
     before: [ingress('dual', { hosts: ['dual.example.org'], at: ['192.0.2.5', '2001:db8::5'] })],
     after: [ingress('dual', { hosts: ['dual.example.org'], at: ['192.0.2.6', '2001:db8::6'] })],
     keys: 4,
@@ -346,7 +349,6 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     title: 'a headless service with several pods',
-    leavesAddresses: true,
     flags: ['--source=service', '--policy=sync', '--registry=noop'],
     before: [
       service('db', { clusterIP: 'None', selector: { app: 'db' } }, { [`${NEW}/hostname`]: 'db.example.org' }),
@@ -370,7 +372,7 @@ export const SCENARIOS: readonly Scenario[] = [
     before: [service('np', NODE_PORT, { [`${NEW}/hostname`]: 'np.example.org' })],
     after: [service('np', NODE_PORT, { [`${NEW}/hostname`]: 'np2.example.org' })],
     keys: 3,
-    leavesAddresses: true,
+    pain: 'forgetful',
   },
   {
     title: 'nodes',
@@ -439,6 +441,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     title: 'TXT beside A at one name',
+    pain: 'greedy',
     flags: [
       '--source=crd',
       '--policy=sync',
@@ -465,7 +468,7 @@ export const SCENARIOS: readonly Scenario[] = [
       httpRoute('more', 'edge', [], { [`${NEW}/hostname`]: 'more.example.org', [`${NEW}/ttl`]: '30' }),
     ],
     after: [gateway('edge', ['192.0.2.52']), httpRoute('web', 'edge', ['web.example.org'])],
-    keys: 6,
+    keys: 8,
   },
   {
     title: 'a gateway whose target is an annotation',
@@ -490,14 +493,13 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     title: 'two ingresses that want one name',
     flags: INGRESS,
-    isByChance: true,
-    leavesAddresses: true,
+    pain: 'chance',
     before: [
       ingress('first', { hosts: ['shared.example.org'], at: ['192.0.2.61'] }),
       ingress('second', { hosts: ['shared.example.org', 'own.example.org'], at: ['192.0.2.62'] }),
     ],
     after: [ingress('second', { hosts: ['shared.example.org', 'own.example.org'], at: ['192.0.2.62'] })],
-    keys: 4,
+    keys: 5,
   },
   {
     title: 'updates but no deletions (upsert-only)',
@@ -511,6 +513,153 @@ export const SCENARIOS: readonly Scenario[] = [
     flags: ['--source=ingress', '--txt-owner-id=side', '--policy=create-only'],
     before: [several],
     after: [ingress('web', { hosts: ['a.example.org', 'new.example.org'], at: ['192.0.2.2'] })],
+    keys: 6,
+  },
+  {
+    title: 'names in capital letters and with final dots',
+    flags: INGRESS,
+    before: [
+      ingress('caps', { annotations: { [`${NEW}/hostname`]: 'Caps.Example.ORG' } }),
+      ingress('dots', {
+        annotations: { [`${NEW}/hostname`]: 'dots.example.org.', [`${NEW}/target`]: 'LB.example.net.' },
+      }),
+    ],
+    after: [
+      ingress('caps', { annotations: { [`${NEW}/hostname`]: 'Caps.Example.ORG' }, at: ['192.0.2.2'] }),
+      ingress('dots', {
+        annotations: { [`${NEW}/hostname`]: 'dots.example.org', [`${NEW}/target`]: 'LB2.example.net.' },
+      }),
+    ],
+    keys: 4,
+  },
+  {
+    title: 'several sources at once',
+    flags: ['--source=ingress', '--source=service', '--source=crd', ...SYNC],
+    before: [
+      ingress('web', { hosts: ['web.example.org'] }),
+      service('ip', LOAD_BALANCER, { [`${NEW}/hostname`]: 'ip.example.org' }, ['192.0.2.31']),
+      dnsEndpoint('records', { dnsName: 'a.example.org', recordType: 'A', targets: ['192.0.2.41'] }),
+    ],
+    after: [
+      ingress('web', { hosts: ['web.example.org'], at: ['192.0.2.2'] }),
+      dnsEndpoint('records', { dnsName: 'a.example.org', recordType: 'A', targets: ['192.0.2.42'] }),
+    ],
+    keys: 6,
+  },
+  {
+    title: 'domains by regular expressions',
+    flags: [...INGRESS, '--regex-domain-filter=^[a-m].*[.]org$', '--regex-domain-exclusion=^b'],
+    before: [ingress('web', { hosts: ['a.example.org', 'b.example.org', 'x.example.org', 'c.example.net'] })],
+    after: [ingress('web', { hosts: ['c.example.org', 'b.example.org'] })],
+    keys: 2,
+  },
+  {
+    title: 'networks that targets may be in',
+    flags: [...INGRESS, '--target-net-filter=192.0.2.0/24', '--exclude-target-net=192.0.2.128/25'],
+    before: [
+      ingress('web', { hosts: ['web.example.org'], at: ['192.0.2.1', '192.0.2.200', '198.51.100.1'] }),
+      ingress('out', { hosts: ['out.example.org'], at: ['198.51.100.1'] }),
+      ingress('name', { hosts: ['name.example.org'], at: ['lb.example.net'] }),
+    ],
+    after: [ingress('out', { hosts: ['out.example.org'], at: ['192.0.2.5'] })],
+    keys: 2,
+  },
+  {
+    title: 'default targets for what has none',
+    flags: [...CRD, '--default-targets=198.51.100.7', '--default-targets=198.51.100.8'],
+    before: [
+      dnsEndpoint(
+        'records',
+        { dnsName: 'none.example.org', recordType: 'A', targets: [] },
+        { dnsName: 'some.example.org', recordType: 'A', targets: ['192.0.2.41'] },
+      ),
+    ],
+    after: [dnsEndpoint('records', { dnsName: 'some.example.org', recordType: 'A', targets: ['192.0.2.41'] })],
+    keys: 5,
+    pain: 'forgetful',
+  },
+  {
+    title: 'services that stand for a name elsewhere',
+    flags: SERVICE,
+    before: [
+      service(
+        'elsewhere',
+        { type: 'ExternalName', externalName: 'db.example.net' },
+        { [`${NEW}/hostname`]: 'x.example.org' },
+      ),
+    ],
+    after: [
+      service(
+        'elsewhere',
+        { type: 'ExternalName', externalName: 'db2.example.net' },
+        { [`${NEW}/hostname`]: 'x.example.org' },
+      ),
+    ],
+    keys: 2,
+  },
+  {
+    title: 'a headless service by the addresses of its nodes',
+    flags: [...SERVICE, '--publish-host-ip'],
+    before: [
+      service('db', { clusterIP: 'None', selector: { app: 'db' } }, { [`${NEW}/hostname`]: 'db.example.org' }),
+      pod('db-0', '10.1.0.10', { hostNetwork: true, hostname: 'db-0', subdomain: 'db' }),
+      endpointSlice('db', [['db-0', '10.1.0.10']]),
+    ],
+    after: [
+      service('db', { clusterIP: 'None', selector: { app: 'db' } }, { [`${NEW}/hostname`]: 'pg.example.org' }),
+      pod('db-0', '10.1.0.10', { hostNetwork: true, hostname: 'db-0', subdomain: 'db' }),
+      endpointSlice('db', [['db-0', '10.1.0.10']]),
+    ],
+    keys: 4,
+  },
+  {
+    title: 'an owner whose names are taken over',
+    flags: [...INGRESS, '--migrate-from-txt-owner=side'],
+    before: [several],
+    after: [ingress('web', { hosts: ['a.example.org'] })],
+    keys: 6,
+  },
+  {
+    title: 'a name that turns from an alias into an address',
+    flags: INGRESS,
+    before: [ingress('web', { hosts: ['web.example.org'], at: ['lb.example.net'] })],
+    after: [ingress('web', { hosts: ['web.example.org'], at: ['192.0.2.1'] })],
+    keys: 2,
+  },
+  {
+    title: 'an object that is not for us',
+    flags: INGRESS,
+    before: [
+      ingress('web', { hosts: ['web.example.org'] }),
+      ingress('other', { hosts: ['other.example.org'], annotations: { [`${NEW}/controller`]: 'somebody' } }),
+    ],
+    after: [ingress('web', { hosts: ['web.example.org'], annotations: { [`${NEW}/controller`]: 'somebody' } })],
+    keys: 2,
+  },
+  {
+    title: 'hosts of rules or annotations alone',
+    flags: INGRESS,
+    before: [
+      ingress('rules', {
+        hosts: ['r.example.org'],
+        annotations: { [`${NEW}/hostname`]: 'x.example.org', [`${NEW}/ingress-hostname-source`]: 'defined-hosts-only' },
+      }),
+      ingress('annotation', {
+        hosts: ['y.example.org'],
+        annotations: { [`${NEW}/hostname`]: 'a.example.org', [`${NEW}/ingress-hostname-source`]: 'annotation-only' },
+      }),
+    ],
+    after: [ingress('rules', { hosts: ['r.example.org'], annotations: { [`${NEW}/hostname`]: 'x.example.org' } })],
+    keys: 4,
+  },
+  {
+    title: 'bad TTLs and names that are none',
+    flags: INGRESS,
+    before: [
+      ingress('ttl', { hosts: ['ttl.example.org'], annotations: { [`${NEW}/ttl`]: 'soon' } }),
+      ingress('name', { annotations: { [`${NEW}/hostname`]: 'good.example.org, spaced.example.org' } }),
+    ],
+    after: [ingress('ttl', { hosts: ['ttl.example.org'], annotations: { [`${NEW}/ttl`]: '-1' } })],
     keys: 6,
   },
 ]

@@ -38,8 +38,10 @@ export function packBatches(changes: readonly NameWrites[], alone: boolean): Bat
       keys.clear()
     }
     names.push(change.name)
-    writes.push(...change.writes)
-    for (const { key } of change.writes) keys.add(key)
+    for (const write of change.writes) {
+      writes.push(write)
+      keys.add(write.key)
+    }
     bytes += more
   }
   close()

@@ -7,7 +7,7 @@ import { type Entry, isReadable, readEntry, type Unreadable } from './entry.ts'
 export class EntryIndex {
   readonly #prefix: string
   readonly #keys = new Map<string, Entry | Unreadable>()
-  readonly #names = new Map<string, ReadonlyMap<string, Entry>>()
+  readonly #names = new Map<string, Map<string, Entry>>()
 
   constructor(prefix: string) {
     this.#prefix = prefix
@@ -36,7 +36,8 @@ export class EntryIndex {
   /** Of a normalised name, in the order of their keys. */
   of(name: string): readonly Entry[] {
     const entries = this.#names.get(name)
-    return entries === undefined ? [] : [...entries.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    if (entries === undefined) return []
+    return entries.size === 1 ? [...entries.values()] : [...entries.values()].toSorted(byKey)
   }
 
   /** Normalised. */
@@ -44,14 +45,12 @@ export class EntryIndex {
     return this.#names.keys()
   }
 
-  get size(): number {
-    return this.#keys.size
-  }
-
   #add(entry: Entry, touched: Set<string>): void {
     const name = normalName(entry.name)
     touched.add(name)
-    this.#names.set(name, new Map(this.#names.get(name)).set(entry.key, entry))
+    const entries = this.#names.get(name)
+    if (entries === undefined) this.#names.set(name, new Map([[entry.key, entry]]))
+    else entries.set(entry.key, entry)
   }
 
   #remove(entry: Entry | Unreadable, touched: Set<string>): void {
@@ -59,9 +58,12 @@ export class EntryIndex {
     if (!isReadable(entry)) return
     const name = normalName(entry.name)
     touched.add(name)
-    const left = new Map(this.#names.get(name))
-    left.delete(entry.key)
-    if (left.size === 0) this.#names.delete(name)
-    else this.#names.set(name, left)
+    const entries = this.#names.get(name)
+    entries?.delete(entry.key)
+    if (entries?.size === 0) this.#names.delete(name)
   }
+}
+
+function byKey(a: Entry, b: Entry): number {
+  return a.key < b.key ? -1 : 1
 }

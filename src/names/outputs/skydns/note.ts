@@ -9,8 +9,14 @@ export function isNote(text: string): boolean {
   return parseLabels(text) !== undefined
 }
 
-export function isSameText(a: string, b: string): boolean {
-  if (a === b) return true
-  const [left, right] = [parseLabels(a), parseLabels(b)]
-  return left !== undefined && right !== undefined && left[LABEL.owner] === right[LABEL.owner]
+/** Whether a text is one of these, or another version of one. */
+export function sameTextAs(texts: readonly string[]): (text: string) => boolean {
+  const exact = new Set(texts)
+  const notes = texts.map(parseLabels).filter((labels) => labels !== undefined)
+  const owners = new Set(notes.map((labels) => labels[LABEL.owner]))
+  return (text) => {
+    if (exact.has(text)) return true
+    const labels = owners.size === 0 ? undefined : parseLabels(text)
+    return labels !== undefined && owners.has(labels[LABEL.owner])
+  }
 }

@@ -3,14 +3,17 @@
 //
 // The label of a new key looks random, as ExternalDNS makes it, but is a digest of name and target: whoever writes the
 // same thing twice, because an answer was lost or another replica took over, writes the same key.
+//
+// A name can have thousands of targets: keys, hosts and texts are looked up, never searched for.
 
 import { createHash } from 'node:crypto'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { type Entry, isReadable, keyOf, type Unreadable } from './entry.ts'
 import type { NameChange, RecordChange } from './name-changes.ts'
-import { isNote, isSameText } from './note.ts'
+import { isNote, sameTextAs } from './note.ts'
 import { formatService, hostType, isReverse, NO_SERVICE, type Service } from './service-value.ts'
 import { normalTarget, withoutFinalDot } from './target.ts'
+import { type Draft, TextPlaces } from './text-places.ts'
 
 export interface Write {
   readonly key: string
@@ -28,13 +31,6 @@ export interface Surroundings {
   readonly formerOwner?: string | undefined
   /** What there is at a key. */
   at(key: string): Entry | Unreadable | undefined
-}
-
-/** A key on its way from what it holds to what it shall hold. */
-interface Draft {
-  readonly key: string
-  readonly before: Entry | undefined
-  after: Service | undefined
 }
 
 /** The writes, or why there can be none. `entries`: of the name, in the order of their keys. */
@@ -57,7 +53,12 @@ export function planName(
 class Planning {
   readonly #name: string
   readonly #around: Surroundings
-  readonly #drafts: Draft[]
+  /** The key that spells the name and nothing else. */
+  readonly #exact: string
+  /** By key. */
+  readonly #drafts: Map<string, Draft>
+  /** By type and target, in the order of their keys. */
+  readonly #holding: Map<string, Draft[]>
   /** That hold the hosts asked for, in their order. */
   readonly #wanted: Draft[] = []
   /** Texts of keys that go. */
@@ -69,13 +70,17 @@ class Planning {
     const { owner, formerOwner = owner } = around
     const owners: readonly (string | undefined)[] = [owner, formerOwner]
     const own = entries.filter(({ service }) => owner === undefined || owners.includes(service.owner))
-    this.#drafts = own.map((entry) => ({ key: entry.key, before: entry, after: entry.service }))
+    this.#exact = keyOf(around.prefix, name)
+    const drafts = own.map((entry) => ({ key: entry.key, before: entry, after: entry.service }))
+    this.#drafts = new Map(drafts.map((draft) => [draft.key, draft]))
+    const withHost = drafts.filter(({ after }) => after.host !== '')
+    this.#holding = Map.groupBy(withHost, ({ after: { host } }) => hostKey(hostType(name, host), host))
   }
 
   changeHosts(records: readonly RecordChange[]): string | undefined {
     const stale = new Set<Draft>()
     for (const { type, had } of records)
-      for (const target of had) for (const draft of this.#holding(type, target)) stale.add(draft)
+      for (const target of had) for (const draft of this.#holding.get(hostKey(type, target)) ?? []) stale.add(draft)
     for (const { type, wanted } of records) {
       if (wanted === undefined) continue
       for (const target of wanted.targets) {
@@ -104,19 +109,21 @@ class Planning {
 
   changeTexts(had: readonly string[], wanted: readonly Endpoint[]): void {
     const texts = new Map(wanted.flatMap((each) => each.targets.map((text) => [text, ttlOf(each)] as const)))
-    const goes = (text: string) => !texts.has(text) && had.some((each) => isSameText(each, text))
+    const wasHad = sameTextAs(had)
+    const goes = (text: string) => !texts.has(text) && wasHad(text)
     const isMisplaced = ({ host, text }: Service) => host !== '' && (texts.get(text) ?? 0) !== 0
-    const freed = this.#drafts.filter(
+    const freed = [...this.#drafts.values()].filter(
       ({ after }) => after && after.text !== '' && (goes(after.text) || isMisplaced(after)),
     )
     for (const draft of freed) if (draft.after !== undefined) draft.after = { ...draft.after, text: '' }
+    const places = new TextPlaces(this.#drafts.values(), [...freed, ...this.#wanted, ...this.#exactDraft()])
     for (const text of this.#homeless)
-      if (!goes(text) && !texts.has(text) && this.#holder(text) === undefined) this.#settle(text, 0, freed)
-    for (const [text, ttl] of texts) if (text !== '') this.#settle(text, ttl, freed)
+      if (!goes(text) && !texts.has(text) && places.holder(text) === undefined) this.#settle(text, 0, places)
+    for (const [text, ttl] of texts) if (text !== '') this.#settle(text, ttl, places)
   }
 
   writes(): Write[] {
-    return this.#drafts.flatMap(({ key, before, after }) => {
+    return [...this.#drafts.values()].flatMap(({ key, before, after }) => {
       if (after === before?.service) return []
       const isEmpty = after === undefined || (after.host === '' && after.text === '')
       const value = isEmpty ? undefined : formatService(after)
@@ -125,24 +132,19 @@ class Planning {
     })
   }
 
-  /** Entries of a record with this target. */
-  #holding(type: string, target: string): Draft[] {
-    const normal = normalTarget(target)
-    return this.#drafts.filter(({ after }) => {
-      const host = after?.host ?? ''
-      return host !== '' && hostType(this.#name, host) === type && normalTarget(host) === normal
-    })
-  }
-
   #place(type: string, target: string): Draft {
-    const [draft] = this.#holding(type, target)
-    return draft ?? this.#add(this.#freeKey(type, normalTarget(target)))
+    const key = hostKey(type, target)
+    const held = this.#holding.get(key)
+    if (held !== undefined) return held[0]
+    const draft = this.#add(this.#freeKey(type, normalTarget(target)))
+    this.#holding.set(key, [draft])
+    return draft
   }
 
   /** There is only one key for the PTR record of a name. */
   #exactPlace(target: string, stale: ReadonlySet<Draft>): Draft | string {
-    const key = keyOf(this.#around.prefix, this.#name)
-    const draft = this.#drafts.find((each) => each.key === key)
+    const key = this.#exact
+    const draft = this.#drafts.get(key)
     if (draft === undefined) {
       const other = this.#around.at(key)
       return other === undefined ? this.#add(key) : this.#refused(key, whyNot(other), 'a key of our own is wanted')
@@ -152,58 +154,56 @@ class Planning {
     return isFree ? draft : this.#refused(key, `points to "${host}" already`, 'one target is wanted')
   }
 
-  #holder(text: string): Draft | undefined {
-    return this.#drafts.find(({ after }) => after?.text === text)
-  }
-
-  #settle(text: string, ttl: number, freed: readonly Draft[]): void {
-    const draft = this.#holder(text) ?? this.#textPlace(text, ttl, freed)
+  /** Where the text is, where another one was, beside a host that is written anyway, or at a key of its own. */
+  #settle(text: string, ttl: number, places: TextPlaces): void {
+    const draft = places.holder(text) ?? places.takeRoom(ttl) ?? this.#newTextPlace(text)
     const after = draft.after ?? this.#newService(draft.key)
     draft.after = { ...after, text, ttl: after.host === '' ? ttl : after.ttl, owner: this.#around.owner ?? after.owner }
+    places.settled(text, draft)
   }
 
-  /**
-   * Where another text was, beside a host that is written anyway, or at a key of its own. Beside a host the TTL is that of
-   * the host: not the place for a text that has one.
-   */
-  #textPlace(text: string, ttl: number, freed: readonly Draft[]): Draft {
-    const exact = keyOf(this.#around.prefix, this.#name)
-    const atExact = isReverse(this.#name) ? this.#drafts.filter(({ key }) => key === exact) : []
-    const hasRoom = ({ after }: Draft) => after?.text === '' && (ttl === 0 || after.host === '')
-    const found = [...freed, ...this.#wanted, ...atExact].find(hasRoom)
-    if (found !== undefined) return found
-    const isExactFree = isReverse(this.#name) && !this.#isTaken(exact)
-    return this.#add(isExactFree ? exact : this.#freeKey('TXT', text))
+  #newTextPlace(text: string): Draft {
+    const isExactFree = isReverse(this.#name) && !this.#isTaken(this.#exact)
+    return this.#add(isExactFree ? this.#exact : this.#freeKey('TXT', text))
+  }
+
+  #exactDraft(): Draft[] {
+    const draft = isReverse(this.#name) ? this.#drafts.get(this.#exact) : undefined
+    return draft === undefined ? [] : [draft]
   }
 
   #add(key: string): Draft {
     const draft: Draft = { key, before: undefined, after: undefined }
-    this.#drafts.push(draft)
+    this.#drafts.set(key, draft)
     return draft
   }
 
   #newService(key: string): Service {
-    const { prefix, owner = '' } = this.#around
-    return { ...NO_SERVICE, targetstrip: key === keyOf(prefix, this.#name) ? 0 : 1, owner }
+    return { ...NO_SERVICE, targetstrip: key === this.#exact ? 0 : 1, owner: this.#around.owner ?? '' }
   }
 
   #freeKey(type: string, target: string): string {
-    const { prefix, owner = '' } = this.#around
+    const { owner = '' } = this.#around
     for (let tries = 0; ; tries++) {
       const seed = [this.#name, owner, type, target, tries].join('\0')
       const number = createHash('sha256').update(seed).digest().readUInt32BE() & 0x7fff_ffff
-      const key = keyOf(prefix, `${number.toString(16).padStart(8, '0')}.${this.#name}`)
+      const key = `${this.#exact}/${number.toString(16).padStart(8, '0')}`
       if (!this.#isTaken(key)) return key
     }
   }
 
   #isTaken(key: string): boolean {
-    return this.#around.at(key) !== undefined || this.#drafts.some((draft) => draft.key === key)
+    return this.#around.at(key) !== undefined || this.#drafts.has(key)
   }
 
   #refused(key: string, what: string, wanted: string): string {
     return `Cannot write "${this.#name}": "${key}" ${what}; ${wanted}`
   }
+}
+
+/** Equal for hosts of one record that mean the same. */
+function hostKey(type: string, host: string): string {
+  return `${type} ${normalTarget(host)}`
 }
 
 function ttlOf({ recordTTL = 0 }: Endpoint): number {

@@ -46,9 +46,11 @@ function hostEndpoint(recordType: string, entries: readonly Entry[], owned: bool
 /** One for all texts, but each note alone: registries read one note per endpoint. */
 function textEndpoints(entries: readonly Entry[], owned: boolean): Endpoint[] {
   const withText = entries.filter(({ service }) => service.text !== '')
+  if (withText.length === 0) return []
   const texts = [...Map.groupBy(withText, ({ service }) => service.text)]
-  const notes = texts.filter(([text]) => isNote(text))
-  const others = texts.filter(([text]) => !isNote(text))
+  const byKind = Map.groupBy(texts, ([text]) => isNote(text))
+  const notes = byKind.get(true) ?? []
+  const others = byKind.get(false) ?? []
   return [...notes.map((note) => [note]), others]
     .filter((group) => group.length > 0)
     .map((group) => {

@@ -20,6 +20,8 @@ const REQUEST_TIMEOUT_MS = 30_000
 /** ExternalDNS waits 15 s for an answer, unless told otherwise. */
 const PATIENCE_MS = 5000
 const CLOSING_MS = 5000
+/** ExternalDNS needs one, and each can bring a body of that size. */
+const MAX_CONNECTIONS = 16
 
 export interface WebhookOptions {
   readonly store: Pick<SkydnsStore, 'caughtUp' | 'endpoints' | 'apply'>
@@ -53,6 +55,7 @@ export class WebhookServer {
     this.#options = options
     const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS }
     this.#server = createServer(limits, (request, response) => void this.#respond(request, response))
+    this.#server.maxConnections = MAX_CONNECTIONS
   }
 
   /** Rejects with what the system says. */
