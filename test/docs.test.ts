@@ -152,10 +152,10 @@ function loadStackYaml(place: Place, text: string): Promise<unknown> {
   return loadStack({ file: join(directory, 'stack.yaml'), env: {} })
 }
 
-/** Secrets are elsewhere; everything else must be there. */
+/** Secrets and addresses are elsewhere; everything else must be there. */
 function loadNamesYaml(text: string, file: string): void {
   const readFile = (path: string) => readFileSync(path, 'utf8')
-  const env = new Proxy({}, { get: () => 'secret' })
+  const env = new Proxy({}, { get: (_, name) => (String(name).endsWith('_IP') ? '192.0.2.53' : 'secret') })
   loadNames(text, { file, env, readFile, readSecret: () => 'secret', hostname: 'localhost' })
 }
 

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { collectingIo } from '../../test/support/command-line.ts'
 import { command } from './command.ts'
@@ -126,6 +128,14 @@ describe('what has nothing to do here', () => {
     const flags = await read(argv, env)
     expect(() => flags.refuseUnsupported()).toThrow(message)
   })
+})
+
+test('the reference names every flag', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/reference/publish-kubernetes.md'), 'utf8')
+  const missing = Object.keys(EXTERNAL_DNS_FLAGS).filter(
+    (name) => !new RegExp(String.raw`--${name}[\x60=]`, 'u').test(page),
+  )
+  expect(missing).toEqual([])
 })
 
 test('the help says which flags are refused', () => {

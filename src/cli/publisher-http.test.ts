@@ -19,7 +19,7 @@ test('metrics and health are served until the signal', async () => {
   expect(await (await get('/healthz')).text()).toBe('OK')
   expect((await get('/')).status).toBe(404)
   end.abort()
-  await expect(get('/healthz')).rejects.toThrow()
+  await expect(get('/healthz')).rejects.toThrow('fetch failed')
 })
 
 test('connections are few', async () => {

@@ -56,9 +56,8 @@ export interface FollowOptions {
 
 const PAGE_SIZE = 500
 const FIRST_PAUSE_MS = 100
-const MAX_PAUSE_MS = 30_000
-/** A definition that gets installed is noticed soon. */
-const MAX_MISSING_PAUSE_MS = 10_000
+/** Names are late for up to this long after an outage; and so long a definition that gets installed goes unnoticed. */
+const MAX_PAUSE_MS = 10_000
 /** After a watch that lived this long the next one needs no pause. */
 const GOOD_WATCH_MS = 1000
 /** Watches are ended by the server after this time, or up to twice of it, so that they do not all end at once. */
@@ -73,7 +72,6 @@ export async function follow(options: FollowOptions): Promise<void> {
   options.calls?.addEventListener('relist', () => follower.relist(), { signal })
   let failures = 0
   while (!signal.aborted) {
-    let longestMs = MAX_PAUSE_MS
     try {
       const lifetimeMs = await follower.follow()
       failures = lifetimeMs < GOOD_WATCH_MS ? failures + 1 : 0
@@ -81,11 +79,9 @@ export async function follow(options: FollowOptions): Promise<void> {
       if (signal.aborted) return
       if (!(error instanceof HoldfastError)) throw error
       failures++
-      const missing = error.code === 'KubeResourceMissing'
-      if (missing) longestMs = MAX_MISSING_PAUSE_MS
-      follower.report({ up: false, error, missing })
+      follower.report({ up: false, error, missing: error.code === 'KubeResourceMissing' })
     }
-    if (failures > 0) await pause(failures, longestMs, follower.interruption())
+    if (failures > 0) await pause(failures, follower.interruption())
   }
 }
 
@@ -221,7 +217,7 @@ class Follower {
 }
 
 /** At random, so that those who were cut off together do not come back together. */
-async function pause(failures: number, longestMs: number, signal: AbortSignal): Promise<void> {
-  const longest = Math.min(longestMs, FIRST_PAUSE_MS * 2 ** (failures - 1))
+async function pause(failures: number, signal: AbortSignal): Promise<void> {
+  const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
   await sleep(longest * Math.random(), undefined, { signal }).catch(() => {})
 }

@@ -30,11 +30,11 @@ describeWithKubernetes('holdfast publish kubernetes', () => {
     return sandbox.spawn([...COMMON, `--kubeconfig=${cluster.kubeconfig}`, ...args], 'pipe', env)
   }
 
-  async function ingress(name: string, host: string, ip: string): Promise<void> {
-    const metadata = { name, namespace: 'default' }
+  async function ingress(name: string, host: string, ip: string, annotations: object = {}): Promise<void> {
+    const metadata = { name, namespace: 'default', annotations }
     const kind = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress' }
     await cluster.apply(JSON.stringify({ ...kind, metadata, spec: { rules: [{ host }] } }))
-    const address = { resource: 'ingresses', ...metadata }
+    const address = { resource: 'ingresses', name, namespace: 'default' }
     await cluster.setStatus(address, { loadBalancer: { ingress: [{ ip }] } })
   }
 
@@ -78,6 +78,14 @@ describeWithKubernetes('holdfast publish kubernetes', () => {
     const foreign = '/skydns/org/example/taken/x {"host":"192.0.2.9","targetstrip":1}'
     await untilStored(foreign, `${WEB} {"host":"192.0.2.1","targetstrip":1,"owner":"default"}`)
     await server.logged(/"taken\.example\.org".*belongs to nobody/u)
+  })
+
+  test('without it names are stored in lower case, as CoreDNS asks for them', async () => {
+    await ingress('web', 'web.example.org', '192.0.2.1', { 'external-dns.kubernetes.io/hostname': 'WWW.Example.org' })
+    const value = '{"host":"192.0.2.1","targetstrip":1,"owner":"default"}'
+    const server = publish('--namespace=', '--server=', '--log-format=json', '--metrics-address=')
+    await untilStored(`${WEB} ${value}`, `/skydns/org/example/www/* ${value}`)
+    await server.logged(/--log-format has no effect: lines of the log are text/u)
   })
 
   test('what somebody changes behind its back is mended at once', async () => {

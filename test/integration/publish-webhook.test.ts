@@ -2,8 +2,10 @@
 // ExternalDNS in front of it.
 
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { holdfast } from '../support/command-line.ts'
 import { describeWithExternalDns, describeWithKubernetes } from '../support/describe-with-kubernetes.ts'
 import { EtcdCluster } from '../support/etcd-cluster.ts'
@@ -11,6 +13,7 @@ import { type HoldfastProcess, metric, Sandbox } from '../support/holdfast-proce
 import { KubeCluster } from '../support/kube-cluster.ts'
 import { findExternalDns } from '../support/kubernetes-programs.ts'
 import { freePort } from '../support/ports.ts'
+import { until } from '../support/until.ts'
 
 const MEDIA_TYPE = 'application/external.dns.webhook+json;version=1'
 
@@ -186,6 +189,26 @@ describe('the process', () => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('another program has it')])
     const bad = await holdfast(['publish', 'webhook', '--listen', 'nowhere'], { env })
     expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('"nowhere": not an address')])
+    const everything = await holdfast(['publish', 'webhook', '--coredns-prefix='], { env })
+    expect([everything.code, everything.stderr]).toEqual([2, expect.stringContaining('every key of etcd')])
+  })
+
+  test('takes few connections at a time', async () => {
+    await serve()
+    const sockets = Array.from({ length: 17 }, () => connect(port, '127.0.0.1'))
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
+    const [last] = sockets.slice(-1)
+    await once(
+      last.resume().on('error', () => undefined),
+      'close',
+    )
+    for (const socket of sockets) socket.destroy()
+    await until('an answer', () =>
+      ask('/healthz').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    )
   })
 })
 

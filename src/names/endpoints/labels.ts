@@ -8,10 +8,8 @@ export type Labels = Readonly<Record<string, string>>
 
 /** Undefined when the text is not of this heritage. */
 export function parseLabels(text: string): Labels | undefined {
-  const tokens = text
-    .replaceAll(/^"+|"+$/gu, '')
-    .split(',')
-    .map(keyAndValue)
+  if (!text.includes(`heritage=${HERITAGE}`)) return undefined
+  const tokens = unquoted(text).split(',').map(keyAndValue)
   const heritages = tokens.filter(([key, value]) => key === 'heritage' && value !== undefined)
   if (heritages.length === 0 || heritages.some(([, value]) => value !== HERITAGE)) return undefined
   return Object.fromEntries(
@@ -28,6 +26,14 @@ export function formatLabels(labels: Labels): string {
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => `${PREFIX}${key}=${value}`)
   return [`heritage=${HERITAGE}`, ...tokens].join(',')
+}
+
+/** Without the quotes at both ends, however many. */
+export function unquoted(text: string): string {
+  let [from, to] = [0, text.length]
+  while (text[from] === '"') from++
+  while (to > from && text[to - 1] === '"') to--
+  return text.slice(from, to)
 }
 
 function keyAndValue(token: string): [string, string | undefined] {

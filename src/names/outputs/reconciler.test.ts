@@ -145,6 +145,38 @@ test('what was seen wanted goes even though not everything is known', async () =
   await vi.waitFor(() => expect(store.targets).toEqual({ 'other.test': '192.0.2.9' }))
 })
 
+test('what may be wanted by something that is not known stays, even if somebody changes it in the store', async () => {
+  isComplete = false
+  store.put('other.test', '192.0.2.1')
+  const subject = started()
+  await vi.waitFor(() => expect(subject.counts.idle).toBeGreaterThan(0))
+  const { idle } = subject.counts
+  store.put('other.test', '192.0.2.2')
+  subject.stored(['other.test'])
+  await vi.waitFor(() => expect(subject.counts.idle).toBeGreaterThan(idle))
+  expect(store.targets).toEqual({ 'other.test': '192.0.2.2' })
+})
+
+test('names that nobody wants any more since a comparison of everything began are not part of it', async () => {
+  const names = Array.from({ length: 1200 }, (_, i) => `h${i}.test`)
+  for (const name of names) {
+    store.put(name, '192.0.2.1')
+    wanted.set(name, [endpoint(name, '192.0.2.1')])
+  }
+  wanted.set(names[0], [endpoint(names[0], '192.0.2.2')])
+  const { promise, resolve } = Promise.withResolvers<void>()
+  store.gate = promise
+  const subject = started()
+  await vi.waitFor(() => expect(plans).toHaveLength(1))
+  wanted.clear()
+  subject.touch(names, true)
+  resolve()
+  // One that is held back, and two of the three slices.
+  await vi.waitFor(() => expect(subject.counts.idle).toBe(3))
+  expect(Object.keys(store.targets)).toHaveLength(1200)
+  expect(errors).toEqual([expect.stringMatching(/^Cannot delete 1200 names in one run: /u)])
+})
+
 test('the greater part of the names does not go unseen; what was seen going goes', async () => {
   for (let i = 0; i < 30; i++) store.put(`h${i}.test`, '192.0.2.1')
   const subject = reconciler()

@@ -53,7 +53,7 @@ interface Batch {
 /** Subjects of problems that are about no name in particular. */
 const SUBJECT = { store: ' store', limit: ' limit', unknown: ' unknown' } as const
 
-const RETRY_MS = { first: 200, most: 30_000 } as const
+const RETRY_MS = { first: 200, most: 5000 } as const
 const SLICE = 500
 
 export class Reconciler {

@@ -2,7 +2,7 @@
 
 import { decryptText, encryptText } from '../endpoints/encryption.ts'
 import { type Endpoint, LABEL } from '../endpoints/endpoint.ts'
-import { formatLabels, type Labels, parseLabels } from '../endpoints/labels.ts'
+import { formatLabels, type Labels, parseLabels, unquoted } from '../endpoints/labels.ts'
 import type { TxtNames } from './txt-names.ts'
 
 export interface Mark {
@@ -24,6 +24,8 @@ export interface TxtFormatOptions {
 export class TxtFormat {
   readonly names: TxtNames
   readonly #options: TxtFormatOptions
+  /** Stores tell the same endpoints again and again. */
+  readonly #read = new WeakMap<Endpoint, Mark | undefined>()
 
   constructor(options: TxtFormatOptions) {
     this.names = options.names
@@ -32,10 +34,19 @@ export class TxtFormat {
 
   /** Undefined for what is no mark. */
   read(endpoint: Endpoint): Mark | undefined {
+    if (endpoint.recordType !== 'TXT') return undefined
+    const known = this.#read.get(endpoint)
+    if (known !== undefined || this.#read.has(endpoint)) return known
+    const mark = this.#parse(endpoint)
+    this.#read.set(endpoint, mark)
+    return mark
+  }
+
+  #parse(endpoint: Endpoint): Mark | undefined {
     const [text] = endpoint.targets
-    if (endpoint.recordType !== 'TXT' || text === undefined) return undefined
+    if (text === undefined) return undefined
     const { aesKey } = this.#options
-    const decrypted = aesKey && decryptText(text.replaceAll(/^"+|"+$/gu, ''), aesKey)
+    const decrypted = aesKey && decryptText(unquoted(text), aesKey)
     const labels = parseLabels(decrypted ?? text)
     return labels && { endpoint, labels, isEncrypted: decrypted !== undefined }
   }

@@ -6,6 +6,7 @@ const TEMPLATE = '%{record_type}'
 const RECORD_TYPES = ['A', 'AAAA', 'CNAME', 'NS', 'MX', 'PTR', 'SRV', 'NAPTR', 'TXT', 'DNAME', 'TLSA'] as const
 const MAX_LABEL_BYTES = 63
 const MAX_NAME_BYTES = 253
+const USABLE_ASCII = /^[!-\-/-~]{1,63}(?:\.[!-\-/-~]{1,63})*$/u
 
 export interface Affixes {
   readonly prefix: string
@@ -20,92 +21,112 @@ export interface Marked {
   readonly recordType: string | undefined
 }
 
-export class TxtNames {
-  readonly #prefix: string
-  readonly #suffix: string
-  readonly #wildcardReplacement: string
-  readonly #hasTemplate: boolean
+/** What stands around the first label in the names of marks for one type, in lower case. */
+interface Form {
+  readonly recordType: string | undefined
+  readonly prefix: string
+  readonly suffix: string
+  /** Over how many labels prefix, first label and suffix reach. */
+  readonly suffixLabels: number
+}
 
-  constructor({ prefix, suffix, wildcardReplacement }: Affixes) {
-    this.#prefix = prefix.toLowerCase()
-    this.#suffix = suffix.toLowerCase()
-    this.#wildcardReplacement = wildcardReplacement.toLowerCase()
-    this.#hasTemplate = `${prefix}${suffix}`.toLowerCase().includes(TEMPLATE)
+export class TxtNames {
+  /** Whether a mark with a type can be for several names. Otherwise the type ends at the dash, and the name is the rest. */
+  readonly areShared: boolean
+  readonly #affixes: Affixes
+  readonly #wildcardReplacement: string
+  /** By type. */
+  readonly #forms: ReadonlyMap<string, Form>
+  readonly #typed: readonly Form[]
+  readonly #untyped: Form
+
+  constructor(affixes: Affixes) {
+    this.areShared = hasTemplate(affixes) || affixes.wildcardReplacement !== ''
+    this.#affixes = affixes
+    this.#wildcardReplacement = affixes.wildcardReplacement.toLowerCase()
+    this.#typed = RECORD_TYPES.map((recordType) => formOf(affixes, recordType))
+    this.#forms = new Map(this.#typed.map((form) => [form.recordType ?? '', form]))
+    this.#untyped = formOf(affixes, undefined)
   }
 
   /** The name of the mark for records of one type. */
   nameOf(dnsName: string, recordType: string): string {
-    const type = recordType.toLowerCase()
-    return this.#around(dnsName, this.#hasTemplate ? '' : `${type}-`, type)
+    return this.#around(dnsName, this.#forms.get(recordType) ?? formOf(this.#affixes, recordType))
   }
 
   /** The name of a mark without a type. */
   oldNameOf(dnsName: string): string {
-    return this.#around(dnsName, '', '')
+    return this.#around(dnsName, this.#untyped)
   }
 
   /** What a mark of this name can be for, in lower case; a name that can be read with a type is not read without. */
   marked(txtName: string): readonly Marked[] {
     const name = txtName.toLowerCase()
-    const typed = RECORD_TYPES.flatMap((recordType) =>
-      this.#unwrapped(name, recordType.toLowerCase()).map((dnsName) => ({ dnsName, recordType })),
-    )
-    if (typed.length > 0) return typed
-    return this.#strip(name, '').flatMap((dnsName) =>
-      this.#withWildcard(dnsName).map((each) => ({ dnsName: each, recordType: undefined })),
-    )
+    const found: Marked[] = []
+    for (const form of this.#typed) this.#addMarked(name, form, found)
+    if (found.length === 0) this.#addMarked(name, this.#untyped, found)
+    return found
   }
 
-  #around(dnsName: string, typePrefix: string, type: string): string {
-    const { first, rest } = splitFirst(dnsName)
+  #around(dnsName: string, { prefix, suffix }: Form): string {
+    const end = firstLabelEnd(dnsName)
+    const first = dnsName.slice(0, end)
     const label = first === '*' && this.#wildcardReplacement !== '' ? this.#wildcardReplacement : first
-    return `${withType(this.#prefix, type)}${typePrefix}${label}${withType(this.#suffix, type)}${rest}`
+    return `${prefix}${label}${suffix}${dnsName.slice(end)}`
   }
 
-  #unwrapped(name: string, type: string): string[] {
-    const stripped = this.#strip(name, type)
-    const named = this.#hasTemplate ? stripped : stripped.flatMap((text) => withoutPrefix(text, `${type}-`))
-    return named.flatMap((dnsName) => this.#withWildcard(dnsName))
-  }
-
-  /** Without prefix and suffix; nothing when it has them not. */
-  #strip(name: string, type: string): string[] {
-    const suffix = withType(this.#suffix, type)
-    return withoutPrefix(name, withType(this.#prefix, type)).flatMap((text) => {
-      if (suffix === '') return text
-      const labels = text.split('.')
-      const length = suffix.split('.').length
-      const head = labels.slice(0, length).join('.')
-      if (!head.endsWith(suffix)) return []
-      return [head.slice(0, -suffix.length), ...labels.slice(length)].join('.')
-    })
-  }
-
-  #withWildcard(dnsName: string): string[] {
-    const { first, rest } = splitFirst(dnsName)
-    const isReplaced = this.#wildcardReplacement !== '' && first === this.#wildcardReplacement
-    return isReplaced ? [dnsName, `*${rest}`] : [dnsName]
+  #addMarked(name: string, form: Form, found: Marked[]): void {
+    const dnsName = unwrapped(name, form)
+    if (dnsName === undefined) return
+    const { recordType } = form
+    found.push({ dnsName, recordType })
+    const end = firstLabelEnd(dnsName)
+    if (this.#wildcardReplacement !== '' && dnsName.slice(0, end) === this.#wildcardReplacement)
+      found.push({ dnsName: `*${dnsName.slice(end)}`, recordType })
   }
 }
 
 /** Whether DNS can have the name. */
 export function isUsableName(name: string): boolean {
+  if (name.length > MAX_NAME_BYTES) return false
+  // Nearly all names.
+  if (USABLE_ASCII.test(name)) return true
   return (
     Buffer.byteLength(name) <= MAX_NAME_BYTES &&
     name.split('.').every((label) => label !== '' && Buffer.byteLength(label) <= MAX_LABEL_BYTES)
   )
 }
 
-function withType(affix: string, type: string): string {
-  return affix.replaceAll(TEMPLATE, type)
+function formOf(affixes: Affixes, recordType: string | undefined): Form {
+  const type = recordType?.toLowerCase() ?? ''
+  const [prefix, suffix] = [affixes.prefix, affixes.suffix].map((affix) => affix.toLowerCase())
+  const isTyped = type !== '' && !hasTemplate(affixes)
+  const typedSuffix = suffix.replaceAll(TEMPLATE, type)
+  return {
+    recordType,
+    prefix: `${prefix.replaceAll(TEMPLATE, type)}${isTyped ? `${type}-` : ''}`,
+    suffix: typedSuffix,
+    suffixLabels: typedSuffix.split('.').length,
+  }
 }
 
-function withoutPrefix(text: string, prefix: string): string[] {
-  return text.startsWith(prefix) && text.length > prefix.length ? [text.slice(prefix.length)] : []
+function hasTemplate({ prefix, suffix }: Affixes): boolean {
+  return `${prefix}${suffix}`.toLowerCase().includes(TEMPLATE)
 }
 
-/** `a.example.org` → `a` and `.example.org`. */
-function splitFirst(dnsName: string): { readonly first: string; readonly rest: string } {
+/** The name that a mark's name was made from; undefined when it was not made so. */
+function unwrapped(name: string, { prefix, suffix, suffixLabels }: Form): string | undefined {
+  if (!name.startsWith(prefix)) return undefined
+  const text = name.slice(prefix.length)
+  if (suffix === '') return text || undefined
+  const labels = text.split('.')
+  const head = labels.slice(0, suffixLabels).join('.')
+  if (!head.endsWith(suffix)) return undefined
+  return [head.slice(0, -suffix.length), ...labels.slice(suffixLabels)].join('.') || undefined
+}
+
+/** Where `.example.org` of `a.example.org` begins. */
+function firstLabelEnd(dnsName: string): number {
   const at = dnsName.indexOf('.')
-  return at < 0 ? { first: dnsName, rest: '' } : { first: dnsName.slice(0, at), rest: dnsName.slice(at) }
+  return at < 0 ? dnsName.length : at
 }

@@ -48,6 +48,8 @@ class TxtRegistry implements Registry {
   readonly ownerId: string
   readonly #recordTypes: readonly string[]
   readonly #format: TxtFormat
+  /** What was made of an endpoint and its mark: as long as they are the same, it is, too. */
+  readonly #withMarks = new WeakMap<Endpoint, { readonly mark: Mark; readonly endpoint: Endpoint }>()
 
   constructor(ownerId: string, recordTypes: readonly string[], format: TxtFormat) {
     this.ownerId = ownerId
@@ -60,16 +62,20 @@ class TxtRegistry implements Registry {
   }
 
   mark(changes: Changes, stored: readonly Endpoint[]): MarkedChanges {
+    if (isEmpty(changes)) return { ...changes, conflicts: [] }
     const marks = new StoredMarks(stored, this.#format)
     return new Marking(this.#format, ownChanges(changes, this.ownerId), marks, this.#owned(marks)).run()
   }
 
   markNames(dnsName: string): readonly string[] {
     const { names } = this.#format
-    const marks = this.#recordTypes.map((recordType) => names.nameOf(dnsName, recordType))
-    const own = [...marks, names.oldNameOf(dnsName)].filter(isUsableName)
-    const sharing = own.flatMap((name) => names.marked(name)).map((marked) => marked.dnsName)
-    return [...new Set([...own, ...sharing])].filter((name) => normalName(name) !== normalName(dnsName))
+    const oldName = names.oldNameOf(dnsName)
+    const typed = this.#recordTypes.map((recordType) => names.nameOf(dnsName, recordType))
+    const own = [...typed, oldName].filter(isUsableName)
+    const shared = names.areShared ? own : own.filter((name) => name === oldName)
+    const found = new Set([...own, ...shared.flatMap((name) => names.marked(name)).map((marked) => marked.dnsName)])
+    const normal = normalName(dnsName)
+    return [...found].filter((name) => normalName(name) !== normal)
   }
 
   markedNames(record: Endpoint): readonly string[] {
@@ -86,13 +92,21 @@ class TxtRegistry implements Registry {
     const name = this.#format.names.nameOf(dnsName, recordType)
     const marks = stored.at(name, setIdentifier)
     const mark = this.#chosen(marks.length > 0 ? marks : this.#otherMarks(endpoint, stored))
-    const owned = mark === undefined ? endpoint : withMark(endpoint, mark)
+    const owned = mark === undefined ? endpoint : this.#withMark(endpoint, mark)
     const owner = owned.labels[LABEL.owner]
     if (!this.#format.isOurs(owner)) return owned
     const isOutdated = marks.length === 0 || this.#format.isOfOldOwner(owner)
     const ours = ownedBy(owned, this.ownerId)
     if (!isOutdated || !isUsableName(name)) return ours
     return { ...ours, providerSpecific: [...ours.providerSpecific, FORCE_UPDATE] }
+  }
+
+  #withMark(endpoint: Endpoint, mark: Mark): Endpoint {
+    const known = this.#withMarks.get(endpoint)
+    if (known?.mark === mark) return known.endpoint
+    const made = withMark(endpoint, mark)
+    this.#withMarks.set(endpoint, { mark, endpoint: made })
+    return made
   }
 
   /** Marks that are still written differently: an alias as CNAME, and those without a type, which never spoke for AAAA. */
@@ -110,6 +124,10 @@ class TxtRegistry implements Registry {
   #chosen(marks: readonly Mark[]): Mark | undefined {
     return marks.find(({ labels }) => !this.#format.isOurs(labels[LABEL.owner])) ?? marks.at(-1)
   }
+}
+
+function isEmpty({ create, updateNew, delete: deleted }: Changes): boolean {
+  return create.length + updateNew.length + deleted.length === 0
 }
 
 /** What the provider knows of an endpoint stays: it is how it finds it again. */

@@ -158,7 +158,7 @@ describeWithKubernetes('with a cluster', () => {
       await apply(rival)
       const program = await startOurs(settings('--policy=sync', '--txt-owner-id=ours', '--label-filter=mine=yes'))
       await untilHost('org/example/ours/* {"host":"192.0.2.77","targetstrip":1}')
-      await program.logged(/"a\.example\.org".*belongs to "theirs"/u)
+      await program.logged(/"a\.example\.org".*belongs to owner "theirs"/u)
       const both = await stored()
       expect(namesOf(touched(written, both))).toEqual(['org/example/a-ours/*', 'org/example/ours/*'])
       // Theirs goes: the name is free, and ours takes it.

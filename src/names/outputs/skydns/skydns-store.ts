@@ -15,7 +15,7 @@ import { type Applied, ApplyRun } from './apply-run.ts'
 import { type Batch, type NameWrites, packBatches } from './batches.ts'
 import { normalPrefix } from './entry.ts'
 import { EntryIndex } from './entry-index.ts'
-import { changesByName } from './name-changes.ts'
+import { changesByName, type NameChange } from './name-changes.ts'
 import { planName, type Write } from './plan-name.ts'
 import { readEndpoints } from './read-endpoints.ts'
 import { asStored, storageProblem } from './storable.ts'
@@ -31,7 +31,7 @@ export interface SkydnsStoreOptions {
   readonly formerOwner?: string
   /** Whether endpoints of other owners are told, too. */
   readonly showOthers?: boolean
-  /** Names that matter; all unless given. */
+  /** Names that matter; all unless given. Of others only texts do: marks of names that matter can stand there. */
   readonly domainFilter?: (name: string) => boolean
   readonly signal: AbortSignal
   readonly onState: (state: MirrorState) => void
@@ -53,6 +53,8 @@ export class SkydnsStore {
   readonly #options: SkydnsStoreOptions
   readonly #prefix: string
   readonly #index: EntryIndex
+  /** What was asked for already, by normalised name, until an entry of it changes. */
+  readonly #endpoints = new Map<string, readonly Endpoint[]>()
   readonly #setReady: () => void
   readonly #waiting = new Set<() => unknown>()
   #state: MirrorState | undefined
@@ -92,8 +94,13 @@ export class SkydnsStore {
   }
 
   endpoints(names: Iterable<string> | 'all'): Endpoint[] {
-    const wanted = names === 'all' ? this.#index.names() : new Set(Array.from(names, normalName))
-    return Array.from(wanted, (name) => this.#endpointsOf(name)).flat()
+    const found = new Map<string, readonly Endpoint[]>()
+    for (const each of names === 'all' ? this.#index.names() : names) {
+      const name = normalName(each)
+      const endpoints = this.#endpointsOf(name)
+      if (endpoints.length > 0) found.set(name, endpoints)
+    }
+    return [...found.values()].flat()
   }
 
   /** What would be read back of an endpoint; or why it cannot be stored. */
@@ -125,8 +132,9 @@ export class SkydnsStore {
 
   async #apply(changes: Changes, mayWrite: () => boolean): Promise<Applied> {
     const { names, problems } = changesByName(changes)
+    const mattering = Array.from(names, ([name, change]): [string, NameChange] => [name, this.#mattering(name, change)])
     const run = new ApplyRun(
-      [...names].filter(([name]) => this.#matters(name)),
+      mattering.filter(([, { records }]) => records.length > 0),
       problems,
       mayWrite,
     )
@@ -195,6 +203,7 @@ export class SkydnsStore {
 
   #take(changes: readonly MirrorChange[], { revision, listed }: MirrorInfo): void {
     const { names, unreadable } = this.#index.apply(changes)
+    for (const name of names) this.#endpoints.delete(name)
     this.#revision = revision
     // A listing is the truth, also where it is that of a cluster restored from a backup, with lower revisions.
     if (listed) {
@@ -208,12 +217,22 @@ export class SkydnsStore {
     this.#wake()
   }
 
-  #endpointsOf(name: string): Endpoint[] {
-    if (!this.#matters(name)) return []
-    const { owner, formerOwner, showOthers = owner === undefined } = this.#options
+  #endpointsOf(name: string): readonly Endpoint[] {
+    const known = this.#endpoints.get(name)
+    if (known !== undefined) return known
     const entries = this.#index.of(name)
+    if (entries.length === 0) return []
+    const { owner, formerOwner, showOthers = owner === undefined } = this.#options
     const visible = entries.filter(({ service }) => showOthers || [owner, formerOwner].includes(service.owner))
-    return readEndpoints(visible, owner !== undefined)
+    const all = readEndpoints(visible, owner !== undefined)
+    const endpoints = this.#matters(name) ? all : all.filter(({ recordType }) => recordType === 'TXT')
+    this.#endpoints.set(name, endpoints)
+    return endpoints
+  }
+
+  #mattering(name: string, change: NameChange): NameChange {
+    if (this.#matters(name)) return change
+    return { ...change, records: change.records.filter(({ type }) => type === 'TXT') }
   }
 
   #matters(name: string): boolean {
