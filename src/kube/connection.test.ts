@@ -1,8 +1,11 @@
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { openConnection } from './connection.ts'
+import { type Access, openConnection } from './connection.ts'
 import { findSite } from './find-site.ts'
 import { isInPod, readServiceAccount } from './service-account.ts'
 
@@ -257,4 +260,55 @@ describe('credentials', () => {
     writeFileSync(file, config())
     expect((await connection.access()).server).toBe('https://api:6443')
   })
+})
+
+test('connections of a former certificate are closed as soon as nothing uses them', async () => {
+  const waiting: ServerResponse[] = []
+  const server = createServer((request, response) => {
+    if (request.url === '/watch') {
+      response.flushHeaders()
+      waiting.push(response)
+    } else response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const configWith = (certificate: string) => {
+    const [cert, key] = [certificate, `${certificate} key`].map((text) => Buffer.from(text).toString('base64'))
+    return config({ cluster: { server: url }, user: { 'client-certificate-data': cert, 'client-key-data': key } })
+  }
+  const file = write(configWith('one'))
+  const connection = openConnection({ kubeconfig: file }, {})
+  const ask = async ({ agent }: Access, path: string): Promise<IncomingMessage> => {
+    const request = get(url + path, { agent })
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    return response
+  }
+  const ended = (response: IncomingMessage) => once(response.resume(), 'close')
+  try {
+    const first = await connection.access()
+    const [watch, short] = await Promise.all([ask(first, '/watch'), ask(first, '/')])
+    const [idle, used] = [short.socket, watch.socket]
+    await ended(short)
+    expect([idle.destroyed, used.destroyed]).toEqual([false, false])
+    writeFileSync(file, configWith('two'))
+    connection.forget()
+    const second = await connection.access()
+    expect(second.agent).not.toBe(first.agent)
+    expect((await connection.access()).agent).toBe(second.agent)
+    expect([idle.destroyed, used.destroyed]).toEqual([true, false])
+    waiting[0].end()
+    await ended(watch)
+    await once(used, 'close')
+    const last = await ask(second, '/')
+    const kept = last.socket
+    await ended(last)
+    expect(kept.destroyed).toBe(false)
+    connection.close()
+    expect(kept.destroyed).toBe(true)
+  } finally {
+    connection.close()
+    server.closeAllConnections()
+    server.close()
+  }
 })

@@ -38,7 +38,10 @@ export function openConnection(options: KubeOptions, env: Environment): KubeConn
 export class KubeConnection {
   readonly #options: KubeOptions
   readonly #env: Environment
-  readonly #agents = new Map<string, HttpAgent>()
+  /** For new requests. */
+  #agent: { readonly id: string; readonly agent: HttpAgent } | undefined
+  /** Those of certificates before, as long as something that was asked with them goes on. */
+  readonly #former = new Set<HttpAgent>()
   #site: Promise<Site> | undefined
   #credentials: CredentialSource | undefined
   #opening: Promise<Access> | undefined
@@ -70,8 +73,10 @@ export class KubeConnection {
   }
 
   close(): void {
-    for (const agent of this.#agents.values()) agent.destroy()
-    this.#agents.clear()
+    this.#agent?.agent.destroy()
+    this.#agent = undefined
+    for (const agent of this.#former) agent.destroy()
+    this.#former.clear()
   }
 
   async #open(): Promise<Access> {
@@ -79,7 +84,7 @@ export class KubeConnection {
     this.#credentials ??= credentialsOf(site)
     const credentials = await this.#credentials()
     const { server, origin } = site
-    return { server, origin, agent: this.#agent(site, credentials), headers: credentials.headers }
+    return { server, origin, agent: this.#agentFor(site, credentials), headers: credentials.headers }
   }
 
   #configuration(): Promise<Site> {
@@ -92,19 +97,39 @@ export class KubeConnection {
   }
 
   /** Connections are shared as long as the certificates stay the same. */
-  #agent({ server, trust: { ca, insecure, serverName } }: Site, { cert, key, agent }: Credentials): HttpAgent {
-    const material = [server, insecure, serverName, ca, cert, key].map(String)
+  #agentFor(site: Site, credentials: Credentials): HttpAgent {
+    const { server, proxyUrl, trust } = site
+    const { ca, insecure, serverName } = trust
+    const material = [server, proxyUrl, insecure, serverName, ca, credentials.cert, credentials.key].map(String)
     const id = createHash('sha256').update(JSON.stringify(material)).digest('base64')
-    const known = this.#agents.get(id)
-    if (known !== undefined) return known
-    const name = serverName === undefined ? {} : { servername: serverName }
-    const secure = { ca, cert, key, rejectUnauthorized: !insecure, ...name }
-    const isPlain = server.startsWith('http:')
-    const made =
-      agent ?? (isPlain ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true, ...secure }))
-    this.#agents.set(id, made)
-    return made
+    if (this.#agent?.id === id) return this.#agent.agent
+    if (this.#agent !== undefined) this.#former.add(this.#agent.agent)
+    for (const former of this.#former) {
+      closeUnused(former)
+      if (!isInUse(former)) this.#former.delete(former)
+    }
+    const agent = newAgent(site, credentials)
+    this.#agent = { id, agent }
+    return agent
   }
+}
+
+function newAgent({ server, trust }: Site, { cert, key, agent }: Credentials): HttpAgent {
+  if (agent !== undefined) return agent
+  if (server.startsWith('http:')) return new HttpAgent({ keepAlive: true })
+  const { ca, insecure, serverName } = trust
+  const name = serverName === undefined ? {} : { servername: serverName }
+  return new HttpsAgent({ keepAlive: true, ca, cert, key, rejectUnauthorized: !insecure, ...name })
+}
+
+/** Connections that are in use are closed by the agent when they no longer are. */
+function closeUnused(agent: HttpAgent): void {
+  agent.maxFreeSockets = 0
+  for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy()
+}
+
+function isInUse(agent: HttpAgent): boolean {
+  return Object.keys(agent.sockets).length > 0
 }
 
 /** What was begun goes on for others who wait for it; this caller waits no longer. */

@@ -70,6 +70,17 @@ describeWithKubernetes('holdfast publish kubernetes', () => {
     await untilStored()
   })
 
+  test('a record is changed and deleted although the domain filter does not let its mark through', async () => {
+    await ingress('web', 'example.org', '192.0.2.1')
+    publish('--provider=coredns', '--metrics-address=127.110.0.2:17979', '--domain-filter=example.org')
+    const note = `/skydns/org/a-example/* {"text":${JSON.stringify(NOTE)},"targetstrip":1}`
+    await untilStored(note, '/skydns/org/example/* {"host":"192.0.2.1","targetstrip":1}')
+    await ingress('web', 'example.org', '192.0.2.2')
+    await untilStored(note, '/skydns/org/example/* {"host":"192.0.2.2","targetstrip":1}')
+    await cluster.kubectl(['delete', 'ingress', 'web'])
+    await untilStored()
+  })
+
   test('without it ownership is in the value, and a name of somebody else stays as it is', async () => {
     await cluster.etcd.etcdctl('put', '/skydns/org/example/taken/x', '{"host":"192.0.2.9","targetstrip":1}')
     const server = publish()

@@ -8,6 +8,7 @@ import type { Changes, Endpoint } from '../../src/names/endpoints/endpoint.ts'
 import { planChanges } from '../../src/names/endpoints/plan.ts'
 import { SkydnsStore, type SkydnsStoreOptions } from '../../src/names/outputs/skydns/skydns-store.ts'
 import { endpoint } from '../../src/names/outputs/skydns/testing.ts'
+import { txtRegistry } from '../../src/names/registry/txt.ts'
 import { EtcdCluster } from '../support/etcd-cluster.ts'
 import { EtcdProxy } from '../support/etcd-proxy.ts'
 import { until } from '../support/until.ts'
@@ -164,6 +165,34 @@ describe('beside others', () => {
     expect(store.endpoints(['WWW.example.net.', 'WWW.example.org.'])).toHaveLength(1)
     const outside = endpoint('www.example.net', 'A', ['192.0.2.1'])
     expect(await store.apply(changes({ delete: [outside] }))).toMatchObject({ deletes: 0 })
+  })
+
+  test.each([
+    ['a domain', 'example.org', (name: string) => `.${name}`.endsWith('.example.org')],
+    ['a regexp', 'web.example.org', (name: string) => name.startsWith('web.')],
+  ])('a record is ours although the filter, %s, does not let its mark through', async (_, name, domainFilter) => {
+    const { store } = await start({ domainFilter })
+    const registry = txtRegistry({ ownerId: 'me', recordTypes: ['A'] })
+    const publish = async (...targets: string[]) => {
+      const known = store.endpoints([name, ...registry.markNames(name)])
+      const { conflicts, ...plan } = planChanges({
+        ...{ current: registry.records(known), desired: targets.map((each) => endpoint(name, 'A', [each])) },
+        ...{ policy: 'sync', ownerId: 'me', domainFilter, managedRecordTypes: ['A'], excludeRecordTypes: [] },
+      })
+      expect(conflicts).toEqual([])
+      expect(await store.apply(registry.mark(plan, known))).toMatchObject({ problems: [] })
+    }
+    const outside = '/skydns/org/b'
+    await put(outside, { host: '192.0.2.9', text: 'somebody else' })
+    await publish('192.0.2.1')
+    expect(new Set(store.endpoints('all').map(({ dnsName }) => dnsName))).toEqual(new Set(['b.org', `a-${name}`, name]))
+    await publish('192.0.2.2')
+    expect(store.endpoints([name])).toMatchObject([{ targets: ['192.0.2.2'] }])
+    expect([...store.names()]).toEqual([name])
+    await publish()
+    expect(Object.keys(await stored())).toEqual([outside])
+    const [{ recordType }] = store.endpoints(['b.org'])
+    expect(recordType).toBe('TXT')
   })
 
   test('a key that somebody else changes at the same time ends as one of the two, and is not lost', async () => {

@@ -31,8 +31,6 @@ interface Form {
 }
 
 export class TxtNames {
-  /** Whether a mark with a type can be for several names. Otherwise the type ends at the dash, and the name is the rest. */
-  readonly areShared: boolean
   readonly #affixes: Affixes
   readonly #wildcardReplacement: string
   /** By type. */
@@ -41,7 +39,6 @@ export class TxtNames {
   readonly #untyped: Form
 
   constructor(affixes: Affixes) {
-    this.areShared = hasTemplate(affixes) || affixes.wildcardReplacement !== ''
     this.#affixes = affixes
     this.#wildcardReplacement = affixes.wildcardReplacement.toLowerCase()
     this.#typed = RECORD_TYPES.map((recordType) => formOf(affixes, recordType))
@@ -100,7 +97,7 @@ export function isUsableName(name: string): boolean {
 function formOf(affixes: Affixes, recordType: string | undefined): Form {
   const type = recordType?.toLowerCase() ?? ''
   const [prefix, suffix] = [affixes.prefix, affixes.suffix].map((affix) => affix.toLowerCase())
-  const isTyped = type !== '' && !hasTemplate(affixes)
+  const isTyped = type !== '' && !`${prefix}${suffix}`.includes(TEMPLATE)
   const typedSuffix = suffix.replaceAll(TEMPLATE, type)
   return {
     recordType,
@@ -108,10 +105,6 @@ function formOf(affixes: Affixes, recordType: string | undefined): Form {
     suffix: typedSuffix,
     suffixLabels: typedSuffix.split('.').length,
   }
-}
-
-function hasTemplate({ prefix, suffix }: Affixes): boolean {
-  return `${prefix}${suffix}`.toLowerCase().includes(TEMPLATE)
 }
 
 /** The name that a mark's name was made from; undefined when it was not made so. */

@@ -69,11 +69,10 @@ class TxtRegistry implements Registry {
 
   markNames(dnsName: string): readonly string[] {
     const { names } = this.#format
-    const oldName = names.oldNameOf(dnsName)
-    const typed = this.#recordTypes.map((recordType) => names.nameOf(dnsName, recordType))
-    const own = [...typed, oldName].filter(isUsableName)
-    const shared = names.areShared ? own : own.filter((name) => name === oldName)
-    const found = new Set([...own, ...shared.flatMap((name) => names.marked(name)).map((marked) => marked.dnsName)])
+    const marks = this.#recordTypes.map((recordType) => names.nameOf(dnsName, recordType))
+    const own = [...marks, names.oldNameOf(dnsName)].filter(isUsableName)
+    const found = new Set(own)
+    for (const name of own) for (const marked of names.marked(name)) found.add(marked.dnsName)
     const normal = normalName(dnsName)
     return [...found].filter((name) => normalName(name) !== normal)
   }

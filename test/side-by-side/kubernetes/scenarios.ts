@@ -16,9 +16,9 @@ import {
 /**
  * restless: every round of ExternalDNS changes keys, whoever wrote them. forgetful: of a name with several addresses that
  * goes, it leaves some. greedy: it removes an address with the text beside it. chance: which of several objects a mark
- * names is not decided by anything.
+ * names is not decided by anything. blind: it does not know its own records again.
  */
-export type Pain = 'restless' | 'forgetful' | 'greedy' | 'chance'
+export type Pain = 'restless' | 'forgetful' | 'greedy' | 'chance' | 'blind'
 
 export interface Scenario {
   readonly title: string
@@ -517,6 +517,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     title: 'names in capital letters and with final dots',
+    pain: 'blind',
     flags: INGRESS,
     before: [
       ingress('caps', { annotations: { [`${NEW}/hostname`]: 'Caps.Example.ORG' } }),

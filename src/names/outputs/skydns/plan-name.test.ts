@@ -26,6 +26,23 @@ describe('create', () => {
     expect(Object.values(store.values)).toContainEqual({ host: '192.0.2.2', ttl: 60, targetstrip: 1 })
   })
 
+  test('of thousands of targets and texts each gets a key, and one that goes takes only its own', () => {
+    const store = new MemoryStore()
+    const hosts = Array.from({ length: 3000 }, (_, at) => `10.0.${at >> 8}.${at & 255}`)
+    const texts = Array.from({ length: 3000 }, (_, at) => `text ${at}`)
+    const more = { recordTTL: 60 }
+    const create = [endpoint(NAME, 'A', hosts, more), endpoint(NAME, 'TXT', texts, more)]
+    expect(store.apply({ create }).writes).toBe(6000)
+    const before = new Set(store.keys)
+    expect(update(store, 'A', hosts.slice(1), more).writes).toBe(1)
+    expect(update(store, 'TXT', texts.slice(1), more).writes).toBe(1)
+    expect(new Set(store.keys).isSubsetOf(before)).toBe(true)
+    expect(store.endpoints(NAME).map(({ targets }) => new Set(targets))).toEqual([
+      new Set(hosts.slice(1)),
+      new Set(texts.slice(1)),
+    ])
+  })
+
   test('twice writes once, and by another writer the same keys', () => {
     const create = [endpoint(NAME, 'A', ['192.0.2.1']), endpoint(NAME, 'AAAA', ['2001:db8::1'])]
     const [one, two] = [new MemoryStore(), new MemoryStore()]

@@ -245,11 +245,14 @@ export class SkydnsStore {
     if (!isTrue()) {
       const { promise, resolve } = Promise.withResolvers<void>()
       const look = () => isTrue() && resolve()
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
-      deadline.addEventListener('abort', () => resolve(), { once: true })
+      const end = () => resolve()
+      const timer = setTimeout(end, patienceMs)
+      signal.addEventListener('abort', end, { once: true })
       this.#waiting.add(look)
       await promise
       this.#waiting.delete(look)
+      signal.removeEventListener('abort', end)
+      clearTimeout(timer)
     }
     signal.throwIfAborted()
     return isTrue()
