@@ -78,7 +78,7 @@ export class EndpointIndex {
     )
     const [first, other] = [claims[0], claims.find(({ targets }) => targets !== claims[0].targets)]
     if (other === undefined) return undefined
-    const told = [first, other].map(({ root, targets }) => `${root} (${targets})`).join(' and ')
+    const told = [first, other].map(({ root, targets }) => `${root} (${shortened(targets)})`).join(' and ')
     return `Name "${name}" is wanted by ${told} with different targets; give it to one object, or all of them the same targets`
   }
 }
@@ -93,6 +93,11 @@ function withOneTtl(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   return endpoints.map(({ recordTTL: _, ...endpoint }) =>
     ttl === undefined ? endpoint : { ...endpoint, recordTTL: ttl },
   )
+}
+
+/** For a message. */
+function shortened(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 99)}…` : text
 }
 
 function byName(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {

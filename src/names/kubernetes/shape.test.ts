@@ -48,6 +48,8 @@ describe('endpoints on their way to the index', () => {
       ['1.2.0.192.in-addr.arpa', 'a.test'],
       ['1.0.0.10.in-addr.arpa', 'a.test'],
     ])
+    // An address can be that of several objects.
+    expect(on([A]).at(-1)?.labels).toEqual({})
     expect(pointers(on([{ ...A, dnsName: '*.test' }]))).toEqual([])
     const asking = { ...A, providerSpecific: [{ name: 'record-type', value: 'ptr' }] }
     expect(pointers(endpointShape(DEFAULT_SHAPE)([asking]))).toHaveLength(2)

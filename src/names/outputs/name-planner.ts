@@ -62,6 +62,16 @@ export class NamePlanner {
     }
   }
 
+  /** Every name that is wanted, or has records that could change. */
+  everything(): string[] {
+    const { store, wanted, managedRecordTypes } = this.#options
+    const names = new Set(wanted.names())
+    // Most of the others hold nothing but marks.
+    const isManaged = ({ recordType }: Endpoint) => managedRecordTypes.includes(recordType)
+    for (const name of store.names()) if (!names.has(name) && store.endpoints([name]).some(isManaged)) names.add(name)
+    return [...names]
+  }
+
   /** Those of the names that would have nothing left, because nobody wants them. */
   going(names: Iterable<string>): readonly string[] {
     const { store } = this.#options

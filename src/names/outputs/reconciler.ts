@@ -142,8 +142,7 @@ export class Reconciler {
   }
 
   #everything(): Batch[] {
-    const { store, wanted } = this.#options
-    const names = [...new Set([...wanted.names(), ...store.names()])]
+    const names = this.#guarded(() => this.#planner.everything()) ?? []
     const { known, unknown } = this.#going(new Map(names.map((name) => [name, false])))
     const { withheld, message } = this.#limit(known, () => false)
     this.#limits.set(SUBJECT.limit, message === undefined ? [] : [message])
