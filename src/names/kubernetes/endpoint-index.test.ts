@@ -38,6 +38,19 @@ describe('the index of endpoints', () => {
     expect(index.candidates('a.test').map(({ targets }) => targets)).toEqual([['192.0.2.1'], ['192.0.2.2']])
   })
 
+  test('has all names of an address in one set, with the least TTL', () => {
+    const index = new EndpointIndex()
+    const pointer = (target: string, recordTTL: number) => ({
+      ...endpoint('1.2.0.192.in-addr.arpa', [target], `ingress/x/${target}`),
+      ...{ recordType: 'PTR', recordTTL },
+    })
+    index.set('ingress', 'ingress/x/a', [pointer('a.test', 60)])
+    index.set('ingress', 'ingress/x/b', [pointer('b.test', 30)])
+    const [only, ...others] = index.candidates('1.2.0.192.in-addr.arpa')
+    expect(others).toEqual([])
+    expect(only).toMatchObject({ targets: ['a.test', 'b.test'], recordTTL: 30 })
+  })
+
   test('ends as if only the last state had been told, whatever came before', () => {
     const roots = ['r1', 'r2', 'r3']
     const step = fc.record({

@@ -56,7 +56,9 @@ export class EndpointIndex {
     const bySource = Map.groupBy(wishes.toSorted(byRoot), ({ source }) => source)
     const merged = Array.from(bySource, ([source, each]) => {
       const endpoints = each.map(({ endpoint }) => endpoint)
-      return mergeEndpoints(source === 'service' ? withOneTtl(endpoints) : endpoints)
+      const pointers = endpoints.filter(({ recordType }) => recordType === 'PTR')
+      if (pointers.length > 1) return mergeEndpoints(withTtl(endpoints, leastTtl(pointers)))
+      return mergeEndpoints(source === 'service' ? withTtl(endpoints, endpoints[0].recordTTL) : endpoints)
     }).flat()
     const seen = new Set<string>()
     return merged.filter(({ recordType, setIdentifier = '', targets }) => {
@@ -87,12 +89,16 @@ function byRoot(a: Wish, b: Wish): number {
   return a.root < b.root ? -1 : Number(a.root > b.root)
 }
 
-/** Services of one name are one set, whatever their TTLs. */
-function withOneTtl(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-  const ttl = endpoints[0].recordTTL
+/** Services of one name are one set, whatever their TTLs; and so are the names of one address. */
+function withTtl(endpoints: readonly Endpoint[], ttl: number | undefined): readonly Endpoint[] {
   return endpoints.map(({ recordTTL: _, ...endpoint }) =>
     ttl === undefined ? endpoint : { ...endpoint, recordTTL: ttl },
   )
+}
+
+function leastTtl(endpoints: readonly Endpoint[]): number | undefined {
+  const given = endpoints.flatMap(({ recordTTL = 0 }) => (recordTTL > 0 ? [recordTTL] : []))
+  return given.length === 0 ? undefined : Math.min(...given)
 }
 
 /** For a message. */
