@@ -70,7 +70,7 @@ export async function measure(
       const delays =
         slowSeconds === undefined
           ? await timedChanges(stand.port, objects, changes)
-          : await slowDelays(stand.port, objects, changes, slowSeconds)
+          : await slowDelays(stand.shippedPort ?? stand.port, objects, changes, slowSeconds)
       tell(`${delays.length} changes, median ${delays.toSorted((a, b) => a - b)[delays.length >> 1].toFixed(1)} ms`)
       result.delaysMs.push(...delays)
     }

@@ -36,6 +36,6 @@ test('a quiet log keeps errors', async () => {
 })
 
 test('control characters in a message neither make a second line nor reach the terminal', async () => {
-  const text = await logged((log) => log.info('query for evil\r\n[ERROR] forged \u001b[31mred'))
-  expect(text).toBe('[INFO] query for evil [ERROR] forged  [31mred\n')
+  const text = await logged((log) => log.info('query for evil\r\n[ERROR] forged \u001b[31mred \u202egnorw'))
+  expect(text).toBe('[INFO] query for evil [ERROR] forged  [31mred  gnorw\n')
 })

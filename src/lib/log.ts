@@ -29,5 +29,8 @@ export class Log {
   }
 }
 
-/** Text from outside (a name, an error) must neither forge a line of its own nor steer a terminal. */
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]+/gu
+/**
+ * Text from outside (a name, an error) must neither forge a line of its own nor steer a terminal, nor turn the direction
+ * of what stands beside it.
+ */
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+/gu

@@ -1,7 +1,7 @@
 // A TTL as people annotate it: seconds, or a duration as Go writes it (`1h30m`, `20.5s`), of which the fraction of a
 // second is dropped.
 
-const MAX_TTL = 2 ** 31 - 1
+export const MAX_TTL = 2 ** 31 - 1
 const UNIT_NANOSECONDS: Readonly<Record<string, number>> = {
   ns: 1,
   us: 1e3,

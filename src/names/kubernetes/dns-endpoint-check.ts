@@ -3,11 +3,16 @@
 
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import type { Endpoint } from '../endpoints/endpoint.ts'
+import { parseLabels } from '../endpoints/labels.ts'
+import { MAX_TTL } from './annotations-ttl.ts'
+import { aliasTargetFault } from './hostname-check.ts'
 
 /** What is wrong, and with what; undefined for nothing. */
 export function endpointFault(endpoint: Endpoint): { what: string; value: string; reason: string } | undefined {
-  const { dnsName, recordType, targets, providerSpecific } = endpoint
+  const { dnsName, recordType, targets, providerSpecific, recordTTL = 0 } = endpoint
   if (recordType === '') return { what: 'endpoint', value: dnsName, reason: 'it has no recordType' }
+  if (recordTTL > MAX_TTL)
+    return { what: 'recordTTL', value: String(recordTTL), reason: `at most ${MAX_TTL} seconds are wanted` }
   const alias = providerSpecific.find(({ name }) => name === 'alias')?.value
   const isAddress = recordType === 'A' || recordType === 'AAAA'
   if (alias !== undefined && !isAddress && recordType !== 'CNAME')
@@ -28,8 +33,9 @@ function targetFault(recordType: string, target: string): string | undefined {
   switch (recordType) {
     case 'CNAME':
     case 'DNAME':
+      return aliasTargetFault(target)
     case 'TXT':
-      return undefined
+      return parseLabels(target) === undefined ? undefined : 'it would be taken for a mark of ownership'
     case 'A':
       return isIPv4(target) ? undefined : 'A wants an IPv4 address'
     case 'AAAA':

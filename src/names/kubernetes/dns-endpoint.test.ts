@@ -40,6 +40,7 @@ test.each([
   ['AAAA', '2001:db8::1'],
   ['CNAME', 'a.example.org.'],
   ['CNAME', 'a.example.org'],
+  ['CNAME', '1.0/25.2.0.192.in-addr.arpa'],
   ['DNAME', 'a.example.org.'],
   ['TXT', 'any text. Even this.'],
   ['MX', '10 mail.example.org.'],
@@ -62,6 +63,10 @@ test.each([
   ['SRV', '0 0 443 svc.example.org', 'SRV wants priority, weight, port and a name with a final dot'],
   ['SRV', 'svc.example.org.', 'SRV wants'],
   ['NS', 'ns.example.org.', 'NS wants no final dot'],
+  ['CNAME', '', 'expected a name without spaces'],
+  ['CNAME', 'a.org\nb.org. A 1.2.3.4', 'expected a name without spaces'],
+  ['CNAME', 'x'.repeat(64), 'expected labels of at most 63 bytes'],
+  ['TXT', 'heritage=external-dns,external-dns/owner=me', 'it would be taken for a mark of ownership'],
   ['NAPTR', '100 10 "U" "E2U+sip" x', 'NAPTR wants a final dot'],
 ])('%s may not have the target %s', (recordType, target, reason) => {
   const { texts, problems } = read([
@@ -80,6 +85,7 @@ test.each([
   [{ dnsName: 'a..org', recordType: 'A', targets: ['1.2.3.4'] }, 'Cannot use host name "a..org"'],
   [{ recordType: 'A', targets: ['1.2.3.4'] }, 'Cannot use host name ""'],
   [null, 'Cannot use host name ""'],
+  [{ dnsName: 'w.org', recordType: 'A', targets: ['1.2.3.4'], recordTTL: 2 ** 31 }, 'at most 2147483647 seconds'],
   [{ dnsName: 'w.org', recordType: 'PTR', targets: ['a.org'] }, 'PTR wants a name below in-addr.arpa'],
   [{ dnsName: '1.in-addr.arpa', recordType: 'PTR' }, 'PTR wants a target'],
   [{ dnsName: '1.in-addr.arpa', recordType: 'PTR', targets: ['1.2.3.4'] }, 'PTR wants a name without a final dot'],

@@ -38,12 +38,23 @@ function checkedName(what: string, written: string, problems: ObjectProblems): s
   return undefined
 }
 
+/** Less strict than a host name: reverse names have slashes (RFC 2317). */
+export function aliasTargetFault(target: string): string | undefined {
+  const name = toAscii(target.replace(/\.$/u, ''))
+  return /^[!-~]+$/u.test(name) ? lengthFault(name) : 'expected a name without spaces'
+}
+
 function nameFault(name: string): string | undefined {
+  const fault = lengthFault(name)
+  if (fault !== undefined || HOSTNAME.test(name)) return fault
+  return 'expected letters, digits, hyphens and underscores between the dots'
+}
+
+function lengthFault(name: string): string | undefined {
   const bytes = new TextEncoder().encode(`${name}.`)
   const wire = new Uint8Array(Math.max(MAX_NAME_LENGTH, bytes.length) + 2)
   const length = encodeNameText(bytes, 0, bytes.length, NO_ORIGIN, wire, 0)
-  if (length < 0) return `expected ${nameProblem(length)}`
-  return HOSTNAME.test(name) ? undefined : 'expected letters, digits, hyphens and underscores between the dots'
+  return length < 0 ? `expected ${nameProblem(length)}` : undefined
 }
 
 /** What IDNA refuses stays as it is, for the check to find. */

@@ -19,6 +19,7 @@ import { EndpointIndex } from './endpoint-index.ts'
 import type { EndpointSource } from './endpoint-source.ts'
 import { type FollowedGroup, followedGroups } from './followed-groups.ts'
 import { KubeSnapshot, versionOf } from './kube-snapshot.ts'
+import { fewProblems } from './object-problems.ts'
 import { ToldProblems } from './told-problems.ts'
 import type { Shape } from './shape.ts'
 
@@ -229,7 +230,7 @@ export class KubeNames {
     for (const [root, source] of this.#outdated) {
       try {
         const { endpoints, problems } = source.endpoints(root)
-        this.#problems.set(root, problems)
+        this.#problems.set(root, fewProblems(root, problems))
         for (const name of this.index.set(source.name, root, this.#options.shape(endpoints))) this.#touched.add(name)
       } catch (thrown) {
         this.#fail(`name ${root}`, thrown)

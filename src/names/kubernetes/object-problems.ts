@@ -24,6 +24,18 @@ export class ObjectProblems {
   }
 }
 
+const TOLD_PER_OBJECT = 10
+
+/** So many as people read: an annotation has room for tens of thousands of names that are none. */
+export function fewProblems(root: string, problems: readonly string[]): readonly string[] {
+  const more = problems.length - TOLD_PER_OBJECT
+  if (more <= 0) return problems
+  return [
+    ...problems.slice(0, TOLD_PER_OBJECT),
+    `Cannot use ${more} more things of ${root}: as above; they are left out`,
+  ]
+}
+
 /** On one line, and short: annotations may have 256 kB. */
 function quoted(value: string): string {
   return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value)

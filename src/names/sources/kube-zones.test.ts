@@ -96,18 +96,40 @@ test('names may stand beside what the zone has of itself, but not as an alias', 
   wanted.clear()
   want('example.org', 'CNAME', ['other.test'], 'ingress/default/web')
   zones.update(['example.org'], 2)
-  expect(served.get('example.org.')?.get('example.org.')).toEqual(['60 A 192.0.2.53', '5 A 192.0.2.1'])
-  expect(problems).toEqual([expect.stringMatching(/^Cannot serve "example\.org" as a CNAME/u)])
+  expect(served.get('example.org.')?.get('example.org.')).toEqual(['60 A 192.0.2.53'])
+  expect(problems).toEqual([expect.stringMatching(/^Cannot serve "example\.org" as CNAME/u)])
 })
 
-test('what cannot be served is told, and the name stays as it was', () => {
+test('what cannot be served is told once and left out, and keeps nobody from being served at the same name', () => {
   want('web.example.org', 'A', ['192.0.2.1'], 'ingress/default/web')
+  want('web.example.org', 'MX', ['10 a..b'], 'crd/default/odd')
   zones.update(['web.example.org'], 1)
-  wanted.clear()
-  want('web.example.org', 'A', ['192.0.2.1000'], 'ingress/default/web')
-  want('fine.example.org', 'A', ['192.0.2.2'], 'ingress/default/fine')
-  zones.update(['web.example.org', 'fine.example.org'], 2)
   expect(served.get('example.org.')?.get('web.example.org.')).toEqual(['5 A 192.0.2.1'])
-  expect(served.get('example.org.')?.get('fine.example.org.')).toEqual(['5 A 192.0.2.2'])
-  expect(problems).toEqual([expect.stringMatching(/^Cannot serve "web\.example\.org": .*; it stays as it is$/u)])
+  wanted.get('web.example.org')?.shift()
+  zones.update(['web.example.org'], 2)
+  expect(served.get('example.org.')?.has('web.example.org.')).toBe(false)
+  expect(problems).toEqual([expect.stringMatching(/^Cannot serve "web\.example\.org" as MX: .*; it is left out$/u)])
+})
+
+test('objects have no say in who serves a zone, but may delegate below it', () => {
+  want('example.org', 'NS', ['evil.test'], 'crd/default/x')
+  want('sub.example.org', 'NS', ['ns.sub.example.org'], 'crd/default/x')
+  zones.update(wanted.keys(), 1)
+  expect(served.get('example.org.')?.get('example.org.')).toEqual(['60 A 192.0.2.53'])
+  expect(served.get('example.org.')?.get('sub.example.org.')).toEqual(['5 NS ns.sub.example.org.'])
+  expect(problems).toEqual([expect.stringMatching(/^Cannot serve "example\.org" as NS/u)])
+})
+
+test('an alias has one target', () => {
+  want('web.example.org', 'CNAME', ['a.test', 'b.test'], 'crd/default/x')
+  zones.update(wanted.keys(), 1)
+  zones.update(wanted.keys(), 2)
+  expect(served.get('example.org.')?.has('web.example.org.')).toBe(false)
+  expect(problems).toEqual(['Cannot serve "web.example.org" as CNAME: it has 2 targets; one is wanted'])
+})
+
+test('a type that no record can have is told', () => {
+  want('web.example.org', 'a', ['192.0.2.1'], 'crd/default/x')
+  zones.update(wanted.keys(), 1)
+  expect(problems).toEqual([expect.stringMatching(/^Cannot publish "web\.example\.org" as a for crd\/default\/x/u)])
 })

@@ -1,7 +1,6 @@
 // Zones whose names come from Kubernetes objects, put into service name by name.
 
 import { formatName, isSubdomain, parseName } from '../../dns/name.ts'
-import { TYPE } from '../../dns/types.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { endpointRecords, ownerOf } from '../endpoints/endpoint-records.ts'
@@ -59,18 +58,37 @@ export class KubeZones {
     for (const { part } of this.#zones) part.commit(serial)
   }
 
-  #set({ part, own }: Zone, owner: Uint8Array, name: string): void {
+  /** What cannot be served is left out: whoever asks for it must not keep others from having their records there. */
+  #set({ part, own, wire }: Zone, owner: Uint8Array, name: string): void {
+    const ownRecords = own.get(formatName(owner)) ?? []
+    const place = { isApex: owner.length === wire.length, isTaken: ownRecords.length > 0 }
+    const problems: string[] = []
     try {
-      const endpoints = this.#names.settle(name)
-      const records = endpoints.flatMap((endpoint) => endpointRecords(endpoint, this.#ttlSeconds))
-      const ownRecords = own.get(formatName(owner)) ?? []
-      if (ownRecords.length > 0 && records.some(({ type }) => type === TYPE.CNAME))
-        this.#names.tell(name, [
-          `Cannot serve "${name}" as a CNAME: the zone itself has records there; another name is wanted`,
-        ])
-      else part.set(owner, [...ownRecords, ...records])
+      const records = this.#names.settle(name).flatMap((endpoint) => {
+        try {
+          const fault = faultInZone(endpoint, place)
+          if (fault === undefined) return endpointRecords(endpoint, this.#ttlSeconds)
+          problems.push(`Cannot serve "${name}" as ${endpoint.recordType}: ${fault}`)
+        } catch (thrown) {
+          problems.push(`Cannot serve "${name}" as ${endpoint.recordType}: ${messageOf(thrown)}; it is left out`)
+        }
+        return []
+      })
+      part.set(owner, [...ownRecords, ...records])
     } catch (thrown) {
-      this.#names.tell(name, [`Cannot serve "${name}": ${messageOf(thrown)}; it stays as it is`])
+      problems.push(`Cannot serve "${name}": ${messageOf(thrown)}; it stays as it is`)
     }
+    this.#names.tell(name, problems)
   }
+}
+
+function faultInZone(
+  { recordType, targets }: Endpoint,
+  { isApex, isTaken }: { readonly isApex: boolean; readonly isTaken: boolean },
+): string | undefined {
+  if (recordType === 'CNAME' && isTaken) return 'the zone itself has records there; another name is wanted'
+  if (recordType === 'CNAME' && targets.length > 1) return `it has ${targets.length} targets; one is wanted`
+  // Whoever may create an object would otherwise have a say in who serves the zone.
+  if (recordType === 'NS' && isApex) return 'it is the zone itself; its name servers are to be set with the zone'
+  return undefined
 }

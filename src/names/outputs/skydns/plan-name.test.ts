@@ -266,6 +266,7 @@ test('what cannot be stored is told, and the rest is', () => {
       endpoint('a/b.test', 'A', ['192.0.2.1']),
       endpoint('a..b.test', 'A', ['192.0.2.1']),
       endpoint(PTR_NAME, 'A', ['192.0.2.1']),
+      endpoint('old.test', 'A', ['192.0.2.1'], { recordTTL: 2 ** 32 }),
       endpoint('good.test.', 'A', ['192.0.2.1']),
     ],
   })
@@ -275,6 +276,7 @@ test('what cannot be stored is told, and the rest is', () => {
     'Cannot store "a/b.test" A: the name has an empty label or a slash; labels that a key can spell are wanted',
     'Cannot store "a..b.test" A: the name has an empty label or a slash; labels that a key can spell are wanted',
     `Cannot store "${PTR_NAME}" A "192.0.2.1": such a value is read as PTR; a target for A is wanted`,
+    'Cannot store "old.test" A: its TTL is 4294967296; one from 0 to 4294967295 is wanted',
   ])
   expect(store.keys).toEqual([expect.stringMatching(/^\/skydns\/test\/good\/[0-9a-f]{8}$/u)])
 })

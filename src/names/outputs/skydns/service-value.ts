@@ -33,7 +33,7 @@ export const NO_SERVICE: Service = {
   owner: '',
 }
 
-const MAX_TTL = 0xffff_ffff
+export const MAX_TTL = 0xffff_ffff
 
 /** The service, or `<what is>; <what is wanted>` when it is none. */
 export function parseService(value: Uint8Array): Service | string {

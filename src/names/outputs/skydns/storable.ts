@@ -2,7 +2,7 @@
 // difference that writing could not settle, and so writes nothing twice.
 
 import type { Endpoint } from '../../endpoints/endpoint.ts'
-import { hostType } from './service-value.ts'
+import { hostType, MAX_TTL } from './service-value.ts'
 import { normalTarget, withoutFinalDot } from './target.ts'
 
 export const GROUP_PROPERTY = 'coredns/group'
@@ -32,13 +32,15 @@ export function asStored(endpoint: Endpoint): Endpoint {
 }
 
 /** Why an endpoint cannot be stored; undefined when it can. */
-export function storageProblem({ dnsName, recordType, targets }: Endpoint): string | undefined {
+export function storageProblem({ dnsName, recordType, targets, recordTTL = 0 }: Endpoint): string | undefined {
   const name = withoutFinalDot(dnsName)
   const cannot = `Cannot store "${name}" ${recordType}`
   if (name === '' || name.includes('/') || name.split('.').includes(''))
     return `${cannot}: the name has an empty label or a slash; labels that a key can spell are wanted`
   if (!TYPES.has(recordType))
     return `${cannot}: values in etcd have no room for this type; ${[...TYPES].join(', ')} are wanted`
+  if (recordTTL < 0 || recordTTL > MAX_TTL)
+    return `${cannot}: its TTL is ${recordTTL}; one from 0 to ${MAX_TTL} is wanted`
   if (recordType === 'TXT') return undefined
   const readAs = (target: string) => hostType(name, withoutFinalDot(target))
   const other = targets.find((target) => readAs(target) !== recordType)
