@@ -70,7 +70,15 @@ async function measureAll(
   }
   const results = subjects.map(
     (subject): Result => ({
-      ...{ subject, firstStarts: [], laterStarts: [], idleSecondsPerMinute: [], delaysMs: [], loads: [] },
+      ...{
+        subject,
+        firstStarts: [],
+        laterStarts: [],
+        idleSecondsPerMinute: [],
+        delaysMs: [],
+        loads: [],
+        unfinished: [],
+      },
     }),
   )
   const random = seededRandom(Date.now())

@@ -24,11 +24,27 @@ export interface Result {
   readonly idleSecondsPerMinute: number[]
   readonly delaysMs: number[]
   readonly loads: LoadSample[]
+  /** Of those who were given up: how long they were waited for, and how many of the names asked for were not right. */
+  readonly unfinished: UnfinishedStart[]
+}
+
+export interface UnfinishedStart {
+  readonly seconds: number
+  readonly asked: number
+  readonly wrong: number
+}
+
+class UnfinishedError extends Error {
+  readonly start: UnfinishedStart
+
+  constructor(start: UnfinishedStart) {
+    super(`${start.wrong} of ${start.asked} names are not right after ${start.seconds.toFixed(0)} s`)
+    this.start = start
+  }
 }
 
 /** Asked for again and again until they are right; then all are, once. */
 const PROBED = 200
-const START_LIMIT_MS = 900_000
 const SETTLE_MS = 10_000
 const CHECK_LIMIT_MS = 120_000
 /** While nobody looks. */
@@ -47,14 +63,14 @@ export async function measure(
   const stand = await subject.open(world, await mkdtemp(join(world.place.directory, `${subject.id}-`)))
   let worker: Worker | undefined
   try {
-    const first = await start(stand, subject, objects, sample(objects, PROBED))
+    const first = await start(stand, objects, sample(objects, PROBED), options)
     worker = first.worker
     tell(`start in ${first.sample.wallSeconds.toFixed(2)} s, ${(first.sample.pssBytes / 2 ** 20).toFixed(0)} MB`)
     await checkAll(stand, objects)
     if (phases.includes('starts')) {
       result.firstStarts.push(first.sample)
       await worker.stop()
-      const again = await start(stand, subject, objects, await changeSome(objects))
+      const again = await start(stand, objects, await changeSome(objects), options)
       worker = again.worker
       tell(`start again in ${again.sample.wallSeconds.toFixed(2)} s`)
       result.laterStarts.push(again.sample)
@@ -79,6 +95,10 @@ export async function measure(
       tell(`${load.changes} changes, ${((1000 * load.workerCpuSeconds) / load.changes).toFixed(2)} CPU ms each`)
       result.loads.push(load)
     }
+  } catch (error) {
+    if (!(error instanceof UnfinishedError)) throw error
+    tell(`given up: ${error.message}`)
+    result.unfinished.push(error.start)
   } finally {
     await worker?.stop()
     await stand.close()
@@ -87,16 +107,22 @@ export async function measure(
 
 async function start(
   stand: Stand,
-  { title }: Subject,
   objects: Population,
   probed: readonly number[],
+  { startMinutes }: Options,
 ): Promise<{ worker: Worker; sample: StartSample }> {
   const started = performance.now()
   const worker = await stand.begin()
-  await untilRight(stand.port, objects, probed, (left) => {
-    if (!worker.ended && performance.now() - started < START_LIMIT_MS) return
-    throw new Error(`Cannot start ${title}: ${left} names are not right; it said:\n${worker.lastWords()}`)
-  })
+  try {
+    await untilRight(stand.port, objects, probed, (wrong) => {
+      if (worker.ended) throw new Error(`Cannot start: it ended; it said:\n${worker.lastWords()}`)
+      const seconds = (performance.now() - started) / 1000
+      if (seconds > startMinutes * 60) throw new UnfinishedError({ seconds, asked: probed.length, wrong })
+    })
+  } catch (error) {
+    await worker.stop()
+    throw error
+  }
   const wallSeconds = (performance.now() - started) / 1000
   const spent = cpuSeconds(treeCpu(worker.pid))
   await sleep(SETTLE_MS)

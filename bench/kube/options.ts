@@ -16,6 +16,7 @@ export const USAGE = `Usage: npm run bench:kube -- [options]
   --slow-changes N   the same for those who take seconds (default: 40)
   --rate N           changes per second under load (default: 50)
   --seconds N        length of the load (default: 60)
+  --start-minutes N  who is not ready by then is given up (default: 15)
   --idle-seconds N   how long somebody with nothing to do is looked at (default: 60)
   --quick            1 round, few objects, short; writes no document
   --json FILE        write every sample as JSON
@@ -30,6 +31,7 @@ export interface Options {
   readonly slowChanges: number
   readonly rate: number
   readonly seconds: number
+  readonly startMinutes: number
   readonly idleSeconds: number
   readonly json: string | undefined
   readonly document: string | undefined
@@ -48,6 +50,7 @@ export function parseOptions(args: string[]): Options {
       'slow-changes': text,
       rate: text,
       seconds: text,
+      'start-minutes': text,
       'idle-seconds': text,
       quick: { type: 'boolean', default: false },
       json: text,
@@ -64,6 +67,7 @@ export function parseOptions(args: string[]): Options {
     slowChanges: positive('slow-changes', values['slow-changes'], quick ? 5 : 40),
     rate: positive('rate', values.rate, 50),
     seconds: positive('seconds', values.seconds, quick ? 5 : 60),
+    startMinutes: positive('start-minutes', values['start-minutes'], 15),
     idleSeconds: positive('idle-seconds', values['idle-seconds'], quick ? 5 : 60),
     json: values.json,
     document: values.document ?? (quick ? undefined : 'docs/benchmarks.md'),

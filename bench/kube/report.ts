@@ -25,6 +25,7 @@ export function formatRun(run: Run): string {
     ['From change acknowledged to the new answer', formatDelays(results)],
     [`Starts with ${count(options.objects)} objects`, formatStarts(results)],
     [`${options.rate} changes a second`, formatLoads(results)],
+    ['Given up', formatUnfinished(results)],
     ['Wanted', formatWanted(results)],
   ]
   return parts
@@ -73,6 +74,15 @@ function formatStarts(results: readonly Result[]): string {
     ['who', 'objects', 'first s', 'CPU s', 'again s', 'CPU s', 'to ours', 'memory MB', 'to ours', 'peak MB'],
     rows,
   )
+}
+
+function formatUnfinished(results: readonly Result[]): string {
+  const rows = results.flatMap(({ subject, unfinished }) =>
+    unfinished.map(({ seconds, asked, wrong }) => [
+      ...[subject.title, KIND_TITLES[subject.kind], count(seconds), `${wrong} of ${asked}`],
+    ]),
+  )
+  return formatTable(['who', 'objects', 'after s', 'names not right'], rows)
 }
 
 function formatLoads(results: readonly Result[]): string {

@@ -44,6 +44,10 @@ function explainStatus(failure: CallFailure, what: string, { username }: EtcdOpt
     const text = `Cannot ${what}: etcd at "${endpoint.url}" has no leader; a majority of the members has to be up`
     return new HoldfastError('EtcdUnreachable', text, { cause: failure, retryable: true })
   }
+  if (/space exceeded/u.test(message)) {
+    const text = `Cannot ${what}: etcd at "${endpoint.url}" has no space left; compact and defragment it, then disarm its alarm`
+    return new HoldfastError('EtcdFailed', text, { cause: failure, retryable: true })
+  }
   return new HoldfastError('EtcdFailed', `Cannot ${what}: etcd says "${bare(message)}"`, { cause: failure })
 }
 

@@ -157,7 +157,7 @@ export class KubeClient {
 function isList(answer: unknown): answer is ListBody {
   const { kind, metadata, items } = (answer ?? {}) as Partial<ListBody>
   if (kind?.endsWith('List') !== true || typeof metadata?.resourceVersion !== 'string') return false
-  return (items ?? []).every((item: Partial<KubeObject> | null) => item?.metadata !== undefined)
+  return (items ?? []).every((item: Partial<KubeObject> | null) => typeof item?.metadata?.name === 'string')
 }
 
 function parse(text: string): unknown {
@@ -174,7 +174,7 @@ function parseEvent(line: Buffer, task: Task): WatchEvent {
     | { readonly type: 'ERROR'; readonly object: Status }
   if (type === 'ERROR')
     throw explainFailure(task, new StatusFailure(object?.code ?? 500, object, object?.message ?? 'no reason'))
-  if (type === undefined || object?.metadata === undefined)
+  if (type === undefined || typeof object?.metadata !== 'object' || object.metadata === null)
     throw new HoldfastError('KubeFailed', `Cannot ${task.what}: a line of the answer is no event`, { retryable: true })
   return { type, object }
 }

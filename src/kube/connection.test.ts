@@ -253,6 +253,13 @@ describe('credentials', () => {
     await expect(secret).rejects.not.toThrow('s3cret')
   })
 
+  test('a program that hangs ends with the connection, and what it has started holds nobody up', async () => {
+    const connection = openConnection({ kubeconfig: write(config({ user: plugin('sleep 5; true') })) }, {})
+    const access = connection.access()
+    setTimeout(() => connection.close(), 200)
+    await expect(access).rejects.toMatchObject({ code: 'KubeCredentials' })
+  })
+
   test('what was wrong is looked at anew the next time', async () => {
     const file = write('a: b')
     const connection = openConnection({ kubeconfig: file }, {})

@@ -45,6 +45,7 @@ export class KubeConnection {
   #site: Promise<Site> | undefined
   #credentials: CredentialSource | undefined
   #opening: Promise<Access> | undefined
+  readonly #end = new AbortController()
 
   constructor(options: KubeOptions, env: Environment) {
     this.#options = options
@@ -73,6 +74,7 @@ export class KubeConnection {
   }
 
   close(): void {
+    this.#end.abort()
     this.#agent?.agent.destroy()
     this.#agent = undefined
     for (const agent of this.#former) agent.destroy()
@@ -81,7 +83,7 @@ export class KubeConnection {
 
   async #open(): Promise<Access> {
     const site = await this.#configuration()
-    this.#credentials ??= credentialsOf(site)
+    this.#credentials ??= credentialsOf(site, this.#end.signal)
     const credentials = await this.#credentials()
     const { server, origin } = site
     return { server, origin, agent: this.#agentFor(site, credentials), headers: credentials.headers }

@@ -1,6 +1,7 @@
 // Credentials from a program that a kubeconfig names (exec). The library runs it and remembers what it gave until that
 // expires; nothing that it prints where a token would stand gets into an error.
 
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import type { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js'
 import { HoldfastError, messageOf, reasonOf } from '../lib/errors.ts'
 import type { CredentialProgram } from './site.ts'
@@ -14,12 +15,15 @@ export interface Given {
 
 const LONGEST_REASON = 200
 
-export function programOf(exec: CredentialProgram): () => Promise<Given> {
+/** How long it may take; the signal ends it earlier. */
+const PATIENCE_MS = 30_000
+
+export function programOf(exec: CredentialProgram, signal: AbortSignal): () => Promise<Given> {
   let runner: ExecAuth | undefined
   return async () => {
     // This file of the library costs next to nothing; all of it would cost 90 MB.
     const library = await import('@kubernetes/client-node/dist/exec_auth.js')
-    runner ??= new library.ExecAuth()
+    runner ??= endingProgram(new library.ExecAuth(), signal)
     const given: Given = {}
     try {
       await runner.applyAuthentication({ name: 'user', exec }, given)
@@ -28,6 +32,22 @@ export function programOf(exec: CredentialProgram): () => Promise<Given> {
     }
     return given
   }
+}
+
+type Start = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess
+
+/** The library would wait for a program that hangs without end, and so would whoever wants to stop. */
+function endingProgram(runner: ExecAuth, signal: AbortSignal): ExecAuth {
+  const { execFn: start } = runner as unknown as { readonly execFn: Start }
+  const execFn: Start = (command, args, options) => {
+    const child = start(command, args, { ...options, signal, timeout: PATIENCE_MS, killSignal: 'SIGKILL' })
+    // Others may hold its pipes, such as what a shell has started.
+    child.once('exit', (_code, killedBy) => {
+      if (killedBy !== null) for (const pipe of [child.stdout, child.stderr]) pipe?.destroy()
+    })
+    return child
+  }
+  return Object.assign(runner, { execFn })
 }
 
 function programFailed({ command, installHint }: CredentialProgram, error: unknown): HoldfastError {

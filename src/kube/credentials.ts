@@ -17,9 +17,10 @@ export interface Credentials {
 
 export type CredentialSource = () => Promise<Credentials>
 
-export function credentialsOf(site: Site): CredentialSource {
+/** The signal ends what is being done to get them. */
+export function credentialsOf(site: Site, signal: AbortSignal): CredentialSource {
   const { identity } = site
-  const giver = giverOf(site)
+  const giver = giverOf(site, signal)
   return async () => {
     const { headers = {}, cert, key, agent } = await giver()
     const { Authorization: authorization = await authorizationOf(identity) } = headers
@@ -35,10 +36,10 @@ export function credentialsOf(site: Site): CredentialSource {
   }
 }
 
-function giverOf(site: Site): () => Promise<Given & Partial<GivenByLibrary>> {
+function giverOf(site: Site, signal: AbortSignal): () => Promise<Given & Partial<GivenByLibrary>> {
   const { exec, authProvider } = site.identity
   if (site.proxyUrl !== undefined || authProvider !== undefined) return libraryOf(site)
-  return exec === undefined ? () => Promise.resolve({}) : programOf(exec)
+  return exec === undefined ? () => Promise.resolve({}) : programOf(exec, signal)
 }
 
 async function authorizationOf({ token, tokenFile, basic }: Identity): Promise<string | undefined> {

@@ -134,3 +134,12 @@ test('a watched deletion is told as one', async () => {
   await until('one less', () => count(names) === 9)
   expect(told.at(-1)).toEqual({ names: ['h0.test'], listed: false })
 })
+
+test('an object whose fields are of the wrong kind is told and has no names, and the others are followed', async () => {
+  const names = await followTen()
+  server.put(Object.assign(ingress('odd'), { spec: { rules: 'none' } }))
+  server.put(ingress('next'))
+  await until('next name', () => [...names.index.names()].includes('next.test'))
+  expect(problems).toEqual([expect.stringMatching(/^Cannot read Ingress "default\/odd": .*; it has no names$/u)])
+  expect([...names.index.names()]).not.toContain('odd.test')
+})

@@ -1,6 +1,7 @@
 // What is said when an endpoint cannot be published, to whoever looks after the object that wants it.
 
 import { type Endpoint, LABEL } from './endpoint.ts'
+import { showTargets } from './targets.ts'
 
 export interface Conflict {
   readonly dnsName: string
@@ -55,7 +56,7 @@ function described(endpoint: Endpoint): string {
 }
 
 function shown({ recordType, targets }: Endpoint): string {
-  return `${recordType} ${targets.join(' ')}`
+  return `${recordType} ${showTargets(targets)}`
 }
 
 /** `ingress/default/web` as people say it: `ingress default/web`. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { compareTargets, sameTargets, targetType } from './targets.ts'
+import { compareTargets, sameTargets, showTargets, targetType } from './targets.ts'
 
 it('a target is an address or a name', () => {
   const types = ['192.0.2.1', '2001:db8::1', '::ffff:192.0.2.1', '::', '256.0.0.1', '192.168.1', 'lb.example'].map(
@@ -40,4 +40,10 @@ it('fewer targets come before more, addresses before names, smaller before large
 
 it('the same addresses in other words are the same place in the order', () => {
   expect(compareTargets(['2001:DB8:0::1', '2001:db8::2'], ['2001:db8::2', '2001:db8::1'])).toBe(0)
+})
+
+it('of many or long targets so much is shown as people read', () => {
+  expect(showTargets(['a', 'b'])).toBe('a b')
+  expect(showTargets(Array.from({ length: 5000 }, (_, i) => `t${i}`))).toBe('t0 t1 t2 t3 t4 and 4995 more')
+  expect(showTargets(['x'.repeat(10_000)])).toHaveLength(101)
 })

@@ -61,3 +61,15 @@ export function compareText(a: string, b: string): number {
   if (a === b) return 0
   return a < b ? -1 : 1
 }
+
+const TARGETS_SHOWN = 5
+const LONGEST_SHOWN = 100
+
+/** For messages: an object may have thousands of targets, and a text of kilobytes. */
+export function showTargets(targets: readonly string[]): string {
+  const shown = targets
+    .slice(0, TARGETS_SHOWN)
+    .map((target) => (target.length > LONGEST_SHOWN ? `${target.slice(0, LONGEST_SHOWN)}…` : target))
+  const more = targets.length - TARGETS_SHOWN
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(' ')
+}

@@ -10,7 +10,7 @@
 import { KubeClient } from '../../kube/client.ts'
 import { openConnection } from '../../kube/connection.ts'
 import { follow, type FollowInfo, type FollowState } from '../../kube/follow.ts'
-import type { ObjectChange } from '../../kube/resource.ts'
+import { type KubeObject, type ObjectChange, objectKey } from '../../kube/resource.ts'
 import { type HoldfastError, messageOf } from '../../lib/errors.ts'
 import type { KubeAccess } from '../../server/kubernetes-config.ts'
 import type { SourceState } from '../sources/etcd-source.ts'
@@ -132,7 +132,7 @@ export class KubeNames {
       this.#standings.map((standing) =>
         follow({
           ...{ client, signal, selection: standing.group.selection, known: standing.known, calls: this.#calls },
-          keep: (object) => standing.group.keep(object),
+          keep: (object) => this.#keep(standing.group, object),
           onChanges: (changes, info) => this.#take(standing, changes, info),
           onState: (state) => this.#hear(standing, state),
         }),
@@ -213,14 +213,30 @@ export class KubeNames {
     this.#waiting = this.#waiting.filter(({ since }) => !isKnown(since))
   }
 
+  /** Definitions let objects through whose fields are of other kinds than they should be: such an object has no names. */
+  #keep(group: FollowedGroup, object: KubeObject): KubeObject {
+    const { name, namespace } = object.metadata
+    const metadata = { name, ...(namespace !== undefined && { namespace }) }
+    const title = titleOf(group, objectKey(metadata))
+    try {
+      const kept = group.keep(object)
+      this.#problems.set(title, [])
+      return kept
+    } catch (thrown) {
+      this.#problems.set(title, [`Cannot read ${title}: ${messageOf(thrown)}; it has no names`])
+      return { metadata }
+    }
+  }
+
   /** A fault in what an object leads to is no reason to lose sight of the others. */
   #apply(group: FollowedGroup, change: ObjectChange): void {
+    if (change.object === undefined) this.#problems.set(titleOf(group, change.key), [])
     for (const { source, keep } of group.readers) {
       try {
         const kept = change.object === undefined ? change : { ...change, object: keep(change.object) }
         for (const root of source.apply(kept)) this.#outdated.set(root, source)
       } catch (thrown) {
-        this.#fail(`take in ${group.selection.resource.kind} "${change.key}"`, thrown)
+        this.#fail(`take in ${titleOf(group, change.key)}`, thrown)
       }
     }
   }
@@ -297,6 +313,10 @@ export class KubeNames {
       problems: problems.slice(0, PROBLEMS_SHOWN),
     })
   }
+}
+
+function titleOf({ selection }: FollowedGroup, key: string): string {
+  return `${selection.resource.kind} "${key}"`
 }
 
 /** Not that it could not be asked. */

@@ -37,6 +37,6 @@ export function fewProblems(root: string, problems: readonly string[]): readonly
 }
 
 /** On one line, and short: annotations may have 256 kB. */
-function quoted(value: string): string {
+export function quoted(value: string): string {
   return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value)
 }

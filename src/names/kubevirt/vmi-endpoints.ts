@@ -5,6 +5,7 @@
 import { MAX_LABEL_LENGTH, MAX_NAME_LENGTH } from '../../dns/name.ts'
 import { type Endpoint, LABEL } from '../endpoints/endpoint.ts'
 import type { RootEndpoints } from '../kubernetes/endpoint-source.ts'
+import { quoted } from '../kubernetes/object-problems.ts'
 import { type Address, isOfUse, parseAddress } from './published-address.ts'
 import { secondaryInterfaces, type VirtualMachineInstance } from './virtual-machine-instance.ts'
 
@@ -30,9 +31,9 @@ export function vmiEndpoints(vmi: VirtualMachineInstance, root: string, naming: 
   const problems: string[] = []
   const named: NamedInterface[] = []
   for (const each of secondaryInterfaces(vmi)) {
-    const where = `interface "${each.name}" of ${subject}`
+    const where = `interface ${quoted(each.name)} of ${subject}`
     const addresses = usableAddresses(each.addresses, naming, (text) =>
-      problems.push(`Cannot publish address "${text}" of ${where}: it is neither IPv4 nor IPv6; it is left out`),
+      problems.push(`Cannot publish address ${quoted(text)} of ${where}: it is neither IPv4 nor IPv6; it is left out`),
     )
     if (addresses.length === 0) continue
     const owner = `${each.name}.${machine}`
@@ -90,10 +91,10 @@ function dnsName(relative: string, { zone }: VmiNaming): string {
 function nameProblem(name: string): string | undefined {
   const labels = name.split('.')
   if (!labels.every((label) => /^[A-Za-z\d_-]+$/u.test(label)))
-    return `"${name}" is no domain name; letters, digits, "-" and "_" are wanted`
+    return `${quoted(name)} is no domain name; letters, digits, "-" and "_" are wanted`
   if (labels.some(({ length }) => length > MAX_LABEL_LENGTH))
-    return `a label of "${name}" has more than ${MAX_LABEL_LENGTH} octets`
+    return `a label of ${quoted(name)} has more than ${MAX_LABEL_LENGTH} octets`
   // On the wire it has one octet more in front, and one at the end.
-  if (name.length + 2 > MAX_NAME_LENGTH) return `"${name}" has more than ${MAX_NAME_LENGTH} octets`
+  if (name.length + 2 > MAX_NAME_LENGTH) return `${quoted(name)} has more than ${MAX_NAME_LENGTH} octets`
   return undefined
 }

@@ -127,7 +127,8 @@ export class NamePlanner {
   }
 }
 
-function without({ create, updateOld, updateNew, delete: gone }: Changes, names: ReadonlySet<string>): Changes {
+/** What is not about these names. */
+export function without({ create, updateOld, updateNew, delete: gone }: Changes, names: ReadonlySet<string>): Changes {
   const stays = ({ dnsName }: Endpoint) => !names.has(normalName(dnsName))
   return {
     create: create.filter(stays),

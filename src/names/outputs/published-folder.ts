@@ -12,6 +12,8 @@ const TEMPORARY = /^\.holdfast-[0-9a-f]+\.tmp$/u
 const OWED = '.holdfast-owed'
 const LONGEST_FILE_NAME = 255
 const PERMISSION_BITS = 0o777
+/** Of a write that others take for something left behind; there are directories in which no file can be made. */
+const MOST_TRIES = 1000
 
 export interface FolderOptions {
   readonly directory: string
@@ -142,7 +144,7 @@ export class PublishedFolder {
   }
 
   async #replace(path: string, content: Uint8Array): Promise<void> {
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       const temporary = join(dirname(path), `.holdfast-${randomBytes(8).toString('hex')}.tmp`)
       try {
         const file = await open(temporary, 'wx', 0o600)
@@ -158,7 +160,8 @@ export class PublishedFolder {
       } catch (error) {
         const removed = await unlinkIfThere(temporary).catch(() => true)
         // Another publisher, which has just started, took it for something left behind: write it again.
-        if (codeOf(error) === 'ENOENT' && !removed && (await statIfThere(dirname(path))) !== undefined) continue
+        const isTaken = codeOf(error) === 'ENOENT' && !removed && (await statIfThere(dirname(path))) !== undefined
+        if (isTaken && tries < MOST_TRIES) continue
         throw error
       }
     }

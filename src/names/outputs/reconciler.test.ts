@@ -11,7 +11,10 @@ class Records implements RecordStore {
   readonly #byName = new Map<string, readonly Endpoint[]>()
   /** How often something was written. */
   writes = 0
+  /** How often writing was begun. */
+  attempts = 0
   isAway = false
+  isFull = false
   fault: Error | undefined
   /** Writes wait for it. */
   gate: Promise<void> | undefined
@@ -37,11 +40,14 @@ class Records implements RecordStore {
   }
 
   async apply(changes: Changes, mayWrite: () => boolean): Promise<{ problems: StoreProblem[] }> {
+    this.attempts++
     await this.gate
     if (this.fault !== undefined) throw this.fault
     const touched = [...changes.create, ...changes.updateNew, ...changes.delete]
     if (this.isAway || !mayWrite())
       return { problems: touched.map(({ dnsName }) => ({ name: dnsName, message: 'etcd is away', retryable: true })) }
+    if (this.isFull)
+      return { problems: touched.map(({ dnsName }) => ({ name: dnsName, message: 'no', retryable: false })) }
     this.writes++
     for (const { dnsName } of changes.delete) this.#byName.delete(dnsName)
     for (const each of [...changes.create, ...changes.updateNew]) this.#byName.set(each.dnsName, [each])
@@ -167,7 +173,7 @@ test('names that nobody wants any more since a comparison of everything began ar
   const { promise, resolve } = Promise.withResolvers<void>()
   store.gate = promise
   const subject = started()
-  await vi.waitFor(() => expect(plans).toHaveLength(1))
+  await vi.waitFor(() => expect(store.attempts).toBe(1))
   wanted.clear()
   subject.touch(names, true)
   resolve()
@@ -348,10 +354,22 @@ test('whoever may no longer write in the middle of writing does not go on with i
   const { promise, resolve } = Promise.withResolvers<void>()
   store.gate = promise
   wish(subject, 'web.test', '192.0.2.1')
-  await vi.waitFor(() => expect(plans).toHaveLength(1))
+  await vi.waitFor(() => expect(store.attempts).toBe(1))
   mayWrite = false
   resolve()
   await vi.waitFor(() => expect(subject.counts.failed).toBeGreaterThan(0))
   expect(store.targets).toEqual({})
   expect(warnings).toEqual([])
+})
+
+test('what was not written is not told as done, and counts as failed', async () => {
+  wanted.set('web.test', [endpoint('web.test', '192.0.2.1')])
+  store.isFull = true
+  const subject = reconciler()
+  expect(await subject.once()).toBe(false)
+  expect(plans).toEqual([])
+  expect(subject.counts).toMatchObject({ failed: 1, lastGoodAt: 0 })
+  store.isFull = false
+  expect(await subject.once()).toBe(true)
+  expect(plans).toHaveLength(1)
 })

@@ -15,7 +15,7 @@ import type { Changes } from '../endpoints/endpoint.ts'
 import { normalName } from '../endpoints/normal-name.ts'
 import { ToldProblems } from '../kubernetes/told-problems.ts'
 import { limitDeletions } from './deletion-limit.ts'
-import { type NamePlan, NamePlanner, type PlannerOptions, type StoredRecords } from './name-planner.ts'
+import { type NamePlan, NamePlanner, type PlannerOptions, type StoredRecords, without } from './name-planner.ts'
 import type { RunCounts } from './publisher-state.ts'
 
 export interface RecordStore extends StoredRecords {
@@ -37,7 +37,7 @@ export interface ReconcilerOptions extends PlannerOptions {
   readonly intervalMs: number
   /** Names per run that may go; undefined: as many as were seen going, of others not the greater part. */
   readonly maxDeletions: number | undefined
-  /** Told of what will be changed, before it is. */
+  /** Told of what has been changed, or would be. */
   readonly onPlan: (changes: Changes) => void
   readonly dryRun: boolean
   readonly log: Log
@@ -49,6 +49,15 @@ interface Batch {
   /** Names that may go, if nobody wants them. Those that nobody wants only since then are counted anew. */
   readonly mayGo: ReadonlySet<string>
 }
+
+interface Outcome {
+  /** Names that are to be looked at again, soon. */
+  readonly again: readonly string[]
+  /** Something was not written, and would not be if it was tried again at once. */
+  readonly isRefused: boolean
+}
+
+const DONE: Outcome = { again: [], isRefused: false }
 
 /** Subjects of problems that are about no name in particular. */
 const SUBJECT = { store: ' store', limit: ' limit', unknown: ' unknown' } as const
@@ -169,10 +178,14 @@ export class Reconciler {
   async #attempt(batch: Batch, mayWrite: () => boolean): Promise<boolean> {
     this.#counts.lastAt = Date.now() / 1000
     const again: string[] = []
-    for (const plan of this.#plans(new Set(batch.names.keys()), batch.mayGo))
-      again.push(...(await this.#apply(plan, mayWrite)))
+    let isRefused = false
+    for (const plan of this.#plans(new Set(batch.names.keys()), batch.mayGo)) {
+      const outcome = await this.#apply(plan, mayWrite)
+      again.push(...outcome.again)
+      isRefused ||= outcome.isRefused
+    }
     for (const name of again) if (!this.#waiting.has(name)) this.#waiting.set(name, batch.names.get(name) ?? false)
-    if (again.length > 0) this.#counts.failed++
+    if (again.length > 0 || isRefused) this.#counts.failed++
     else this.#counts.lastGoodAt = Date.now() / 1000
     return again.length === 0
   }
@@ -200,41 +213,46 @@ export class Reconciler {
     }
   }
 
-  /** Resolves to the names that are to be looked at again. */
-  async #apply(plan: NamePlan, mayWrite: () => boolean): Promise<readonly string[]> {
+  async #apply(plan: NamePlan, mayWrite: () => boolean): Promise<Outcome> {
     const { store, onPlan, dryRun } = this.#options
     const { changes, marked, subjects } = plan
     const names = new Set(subjects.values())
     if (isEmpty(marked)) {
       this.#counts.idle++
       this.#tell(plan, [])
-      return []
+      return DONE
     }
-    if (!isEmpty(changes)) onPlan(changes)
     if (dryRun) {
+      if (!isEmpty(changes)) onPlan(changes)
       this.#tell(plan, [])
-      return []
+      return DONE
     }
-    if (!mayWrite()) return [...names]
+    if (!mayWrite()) return { again: [...names], isRefused: false }
     try {
       const { problems } = await store.apply(marked, mayWrite)
       if (mayWrite()) this.#tell(plan, problems)
       const failed = new Set(problems.map(({ name }) => subjects.get(normalName(name)) ?? name))
-      this.#forget(changes, failed)
-      return problems.filter(({ retryable }) => retryable).map(({ name }) => subjects.get(normalName(name)) ?? name)
+      const done = without(changes, failed)
+      if (!isEmpty(done)) onPlan(done)
+      this.#forget(done)
+      const open = problems.filter(({ retryable }) => retryable)
+      return {
+        again: open.map(({ name }) => subjects.get(normalName(name)) ?? name),
+        isRefused: open.length < problems.length,
+      }
     } catch (thrown) {
       if (mayWrite())
         this.#problems.set(SUBJECT.store, [`Cannot write records: ${messageOf(thrown)}; it is tried again`])
-      return [...names]
+      return { again: [...names], isRefused: false }
     }
   }
 
   /** Names that are gone need not be known as seen any more. */
-  #forget({ delete: deleted }: Changes, failed: ReadonlySet<string>): void {
+  #forget({ delete: deleted }: Changes): void {
     const { wanted } = this.#options
     for (const { dnsName } of deleted) {
       const name = normalName(dnsName)
-      if (!failed.has(name) && wanted.candidates(name).length === 0) this.#seen.delete(name)
+      if (wanted.candidates(name).length === 0) this.#seen.delete(name)
     }
   }
 

@@ -242,7 +242,7 @@ export class SkydnsStore {
   /** Whether it came true in time. */
   async #until(isTrue: () => boolean, patienceMs: number): Promise<boolean> {
     const { signal } = this.#options
-    if (!isTrue()) {
+    if (!isTrue() && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>()
       const look = () => isTrue() && resolve()
       const end = () => resolve()
