@@ -15,6 +15,8 @@ import type { Stand, Subject, Worker, World } from './subjects.ts'
 export interface StartSample extends Memory {
   readonly wallSeconds: number
   readonly cpuSeconds: number
+  /** Of the name server too, where it is another process. */
+  readonly allPssBytes: number
 }
 
 export interface Result {
@@ -126,7 +128,10 @@ async function start(
   const wallSeconds = (performance.now() - started) / 1000
   const spent = cpuSeconds(treeCpu(worker.pid))
   await sleep(SETTLE_MS)
-  return { worker, sample: { wallSeconds, cpuSeconds: spent, ...treeMemory(worker.pid) } }
+  const memory = treeMemory(worker.pid)
+  const serverPss = stand.serverPid === undefined ? 0 : treeMemory(stand.serverPid).pssBytes
+  const sample = { wallSeconds, cpuSeconds: spent, ...memory, allPssBytes: memory.pssBytes + serverPss }
+  return { worker, sample }
 }
 
 async function changeSome(objects: Population): Promise<number[]> {

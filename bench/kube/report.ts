@@ -67,11 +67,24 @@ function formatStarts(results: readonly Result[]): string {
             medianOf(ours?.laterStarts ?? [], (s) => s.pssBytes),
           ),
         ],
+        megabytes(medianOf(laterStarts, (s) => s.allPssBytes)),
         megabytes(medianOf(firstStarts, (s) => s.peakBytes)),
       ]
     })
   return formatTable(
-    ['who', 'objects', 'first s', 'CPU s', 'again s', 'CPU s', 'to ours', 'memory MB', 'to ours', 'peak MB'],
+    [
+      'who',
+      'objects',
+      'first s',
+      'CPU s',
+      'again s',
+      'CPU s',
+      'to ours',
+      'memory MB',
+      'to ours',
+      'with name server',
+      'peak MB',
+    ],
     rows,
   )
 }

@@ -16,12 +16,22 @@ interface Row {
 
 const HEADING = ['ACTION', 'NAME', 'TYPE', 'BEFORE', 'AFTER', 'TTL', 'OBJECT'] as const
 
+/** Of several plans, one. */
+export function together(plans: readonly Changes[]): Changes {
+  return {
+    create: plans.flatMap(({ create }) => create),
+    updateOld: plans.flatMap(({ updateOld }) => updateOld),
+    updateNew: plans.flatMap(({ updateNew }) => updateNew),
+    delete: plans.flatMap(({ delete: gone }) => gone),
+  }
+}
+
 export function changesText(changes: Changes): string {
   const rows = rowsOf(changes).map(({ action, name, type, before, after, ttl, resource }) => [
     ...[action, name, type, before.join(' ') || '-', after.join(' ') || '-'],
     ...[ttl === 0 ? '-' : String(ttl), resource || '-'],
   ])
-  return formatTable(HEADING, rows, ['TTL'])
+  return rows.length === 0 ? 'Nothing to change\n' : formatTable(HEADING, rows, ['TTL'])
 }
 
 /** One line. */

@@ -6,6 +6,7 @@ import { Log } from '../lib/log.ts'
 import { LogSink } from '../lib/log-sink.ts'
 import { Secret } from '../lib/secret.ts'
 import { domainFilter } from '../names/endpoints/domain-filter.ts'
+import type { Changes } from '../names/endpoints/endpoint.ts'
 import { EndpointPublisher, type PublishOptions } from '../names/outputs/publish-endpoints.ts'
 import { endpointSources } from '../names/kubernetes/endpoint-sources.ts'
 import { endpointShape } from '../names/kubernetes/shape.ts'
@@ -21,7 +22,7 @@ import { ETCD_FLAGS, type EtcdFlags } from './etcd-flags.ts'
 import { readEtcdUrls } from './etcd-urls.ts'
 import { ExternalDnsFlags } from './external-dns-flags.ts'
 import { externalDnsOptions } from './external-dns-options.ts'
-import { changesJson, changesText } from './publish-changes.ts'
+import { changesJson, changesText, together } from './publish-changes.ts'
 import {
   DELETIONS_FLAG,
   LEASE_FLAG,
@@ -58,6 +59,7 @@ export const publishKubernetesCommand = command({
     flags.refuseUnsupported()
     const unmet = flags.unmet()
     const dryRun = flags.flag('dry-run')
+    const format = options.json ? changesJson : changesText
     const publish = await publishOptions(flags, options, io)
     const quiet = options.quiet || /^(?:panic|fatal|error)$/u.test(flags.choice('log-level', LOG_LEVELS) ?? '')
     // What would be done is the output then; what is told beside it goes elsewhere.
@@ -67,11 +69,19 @@ export const publishKubernetesCommand = command({
     const signal = io.stopSignal()
     const end = new AbortController()
     try {
-      const publisher = new EndpointPublisher(publish(log), { log, signal, once: flags.flag('once') })
+      const once = flags.flag('once')
+      const planned: Changes[] = []
+      const onPlan = (changes: Changes) => {
+        if (!dryRun) log.info(summary(changes))
+        else if (once) planned.push(changes)
+        else io.stdout.write(format(changes))
+      }
+      const publisher = new EndpointPublisher({ ...publish, onPlan }, { log, signal, once })
       const metrics = metricsAddress(flags)
       if (metrics !== undefined)
         await servePublisher(metrics, () => publisher.state, AbortSignal.any([signal, end.signal]))
       const done = await publisher.run()
+      if (dryRun && once) io.stdout.write(format(together(planned)))
       if (signal.aborted) log.info(`Stopping on ${String(signal.reason)}`)
       return done ? EXIT.done : EXIT.failed
     } finally {
@@ -87,9 +97,7 @@ interface OwnFlags extends EtcdFlags {
   readonly 'leader-election': string | undefined
 }
 
-type WithLog = (log: Log) => PublishOptions
-
-async function publishOptions(flags: ExternalDnsFlags, own: OwnFlags, io: Io): Promise<WithLog> {
+async function publishOptions(flags: ExternalDnsFlags, own: OwnFlags, io: Io): Promise<Omit<PublishOptions, 'onPlan'>> {
   flags.choice('provider', ['coredns', 'skydns'])
   const names = flags.list('source')
   if (names.length === 0)
@@ -106,9 +114,7 @@ async function publishOptions(flags: ExternalDnsFlags, own: OwnFlags, io: Io): P
     ...option('context', flags.text('context')),
     ...option('server', flags.text('server')),
   }
-  const format = own.json ? changesJson : changesText
-  const dryRun = flags.flag('dry-run')
-  const shared = {
+  return {
     name: names.join(', '),
     kube: kubeAccess(kube, io.env),
     sources,
@@ -138,18 +144,12 @@ async function publishOptions(flags: ExternalDnsFlags, own: OwnFlags, io: Io): P
     intervalMs: readInterval(flags),
     maxDeletions: readDeletions(own['max-deletions']),
     lease: readLease(own['leader-election'], leaseName(NAME, owner), io),
-    dryRun,
+    dryRun: flags.flag('dry-run'),
   }
-  return (log) => ({
-    ...shared,
-    onPlan: (changes) => {
-      if (dryRun) io.stdout.write(format(changes))
-      else
-        log.info(
-          `Records: ${changes.create.length} created, ${changes.updateNew.length} updated, ${changes.delete.length} deleted`,
-        )
-    },
-  })
+}
+
+function summary({ create, updateNew, delete: gone }: Changes): string {
+  return `Records: ${create.length} created, ${updateNew.length} updated, ${gone.length} deleted`
 }
 
 function sourceSettings(flags: ExternalDnsFlags): SourceSettings {

@@ -1,7 +1,6 @@
 // Credentials from a program that a kubeconfig names (exec). The library runs it and remembers what it gave until that
 // expires; nothing that it prints where a token would stand gets into an error.
 
-import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import type { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js'
 import { HoldfastError, messageOf, reasonOf } from '../lib/errors.ts'
 import type { CredentialProgram } from './site.ts'
@@ -34,7 +33,14 @@ export function programOf(exec: CredentialProgram, signal: AbortSignal): () => P
   }
 }
 
-type Start = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess
+/** What the library starts, as far as it matters here. */
+interface Started {
+  readonly stdout: { destroy(): unknown } | null
+  readonly stderr: { destroy(): unknown } | null
+  once(event: 'exit', listener: (code: number | null, killedBy: string | null) => void): unknown
+}
+
+type Start = (command: string, args: readonly string[], options: object) => Started
 
 /** The library would wait for a program that hangs without end, and so would whoever wants to stop. */
 function endingProgram(runner: ExecAuth, signal: AbortSignal): ExecAuth {

@@ -21,7 +21,7 @@ describe('a forbidden request names the permission and the rule to add', () => {
       code: 'KubeForbidden',
       message:
         'Cannot list things: user "eve" may not watch things.example.org in all namespaces; that permission is wanted',
-      hint: 'Add to a ClusterRole that is bound to "eve": { apiGroups: ["example.org"], resources: ["things"], verbs: ["watch"] }',
+      hint: 'Add to a ClusterRole that is bound to "eve": { apiGroups: ["example.org"], resources: ["things"], verbs: ["list", "watch"] }',
     })
   })
 

@@ -88,6 +88,11 @@ function parseStatus(body: string): Status | undefined {
 const FORBIDDEN =
   /User "(?<user>[^"]*)" cannot (?<verb>\S+) resource "(?<resource>[^"]+)" in API group "(?<group>[^"]*)"(?: in the namespace "(?<namespace>[^"]+)")?/u
 
+/** Whoever may list has to watch next. */
+function verbsOf(verb: string): string {
+  return verb === 'list' || verb === 'watch' ? '"list", "watch"' : `"${verb}"`
+}
+
 function explainForbidden(what: string, cause: StatusFailure): HoldfastError {
   const { user = '', verb, resource, group = '', namespace } = FORBIDDEN.exec(cause.message)?.groups ?? {}
   if (verb === undefined || resource === undefined)
@@ -95,7 +100,7 @@ function explainForbidden(what: string, cause: StatusFailure): HoldfastError {
   const scope = namespace === undefined ? 'in all namespaces' : `in namespace "${namespace}"`
   const permission = `${verb} ${resourceName({ plural: resource, group })} ${scope}`
   const role = namespace === undefined ? 'ClusterRole' : `Role in namespace "${namespace}"`
-  const rule = `{ apiGroups: ["${group}"], resources: ["${resource}"], verbs: ["${verb}"] }`
+  const rule = `{ apiGroups: ["${group}"], resources: ["${resource}"], verbs: [${verbsOf(verb)}] }`
   const hint =
     user === 'system:anonymous'
       ? 'The API server does not know who asks: give credentials'

@@ -160,7 +160,7 @@ describeWithKubernetes('following objects of an API server', () => {
       `Cannot list configmaps: user "${user}" may not list configmaps in all namespaces; that permission is wanted`,
     )
     expect(error.hint).toBe(
-      `Add to a ClusterRole that is bound to "${user}": { apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }`,
+      `Add to a ClusterRole that is bound to "${user}": { apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] }`,
     )
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }]
     await cluster.serviceAccount(lab.namespace, 'follower', rules)

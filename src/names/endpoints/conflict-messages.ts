@@ -28,7 +28,11 @@ export function keptByPolicy(kept: Endpoint, wanted: Endpoint, policy: string): 
 export function ownedByOther(current: Endpoint, wanted: Endpoint): Conflict {
   const owner = current.labels[LABEL.owner] ?? ''
   const state = owner === '' ? 'it is there and belongs to nobody' : `it belongs to owner "${owner}"`
-  return conflict(wanted, `${state}; delete ${shown(current)} there, or give the object another name`)
+  const wish =
+    owner === ''
+      ? `delete ${shown(current)} there`
+      : `if that is us, use --txt-owner-id=${owner}, or take it over with --migrate-from-txt-owner=${owner}`
+  return conflict(wanted, `${state}; ${wish}, or give the object another name`)
 }
 
 /** Names of marks can be those of other endpoints as well. */

@@ -101,7 +101,7 @@ describe('a conflict is told to whoever does not get the name', () => {
     const desired = [a('web.example.org', '192.0.2.1', of('ingress/default/web'))]
     expect(plan({ current, desired })).toMatchObject(NO_CHANGES)
     expect(messages({ current, desired })).toEqual([
-      'Cannot publish "web.example.org" as A 192.0.2.1 for ingress default/web: it belongs to owner "other"; delete A 192.0.2.9 there, or give the object another name',
+      'Cannot publish "web.example.org" as A 192.0.2.1 for ingress default/web: it belongs to owner "other"; if that is us, use --txt-owner-id=other, or take it over with --migrate-from-txt-owner=other, or give the object another name',
     ])
   })
 

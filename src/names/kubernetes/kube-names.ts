@@ -11,7 +11,7 @@ import { KubeClient } from '../../kube/client.ts'
 import { openConnection } from '../../kube/connection.ts'
 import { follow, type FollowInfo, type FollowState } from '../../kube/follow.ts'
 import { type KubeObject, type ObjectChange, objectKey } from '../../kube/resource.ts'
-import { type HoldfastError, messageOf } from '../../lib/errors.ts'
+import { HoldfastError, messageOf } from '../../lib/errors.ts'
 import type { KubeAccess } from '../../server/kubernetes-config.ts'
 import type { SourceState } from '../sources/etcd-source.ts'
 import { DoubtedObjects } from './doubted-objects.ts'
@@ -121,7 +121,15 @@ export class KubeNames {
     this.#recall()
     this.#tell()
     setTimeout(this.#settle, this.#ready ? PATIENCE_MS.known : PATIENCE_MS.unknown).unref()
-    this.#follow().catch((thrown: unknown) => this.#fail('follow Kubernetes', thrown))
+    this.#follow().catch((thrown: unknown) => {
+      this.#fail('follow Kubernetes', thrown)
+      const error = new HoldfastError(
+        'KubeFailed',
+        `Cannot follow Kubernetes any more: ${messageOf(thrown)}; restart it`,
+      )
+      for (const standing of this.#standings) standing.error = error
+      this.#tell()
+    })
   }
 
   async #follow(): Promise<void> {

@@ -58,7 +58,7 @@ export interface PublishContext {
   readonly once: boolean
 }
 
-const ONCE_PATIENCE_MS = 60_000
+const ONCE_PATIENCE_MS = 15_000
 
 export class EndpointPublisher {
   readonly #options: PublishOptions
@@ -134,9 +134,12 @@ export class EndpointPublisher {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(ONCE_PATIENCE_MS)])
     const isReady = await Promise.race([this.#ready().then(() => true), aborted(patience).then(() => false)])
     if (isReady) return (await this.#reconciler.once()) && this.#names.isComplete
-    const missing = this.#names.isReady ? 'etcd' : 'Kubernetes'
+    const reason = this.#names.isReady ? this.#etcdError : this.#health.state?.error
+    const what = this.#names.isReady ? 'etcd' : 'Kubernetes'
     if (!signal.aborted)
-      log.error(`Cannot publish: ${missing} did not answer within ${ONCE_PATIENCE_MS / 1000} s; what it says is above`)
+      log.error(
+        `Cannot publish: nothing could be read from ${what} within ${ONCE_PATIENCE_MS / 1000} s${reason === undefined ? '' : `, as was said: ${reason}`}`,
+      )
     return false
   }
 

@@ -137,7 +137,7 @@ export class Reconciler {
   async once(): Promise<boolean> {
     const { failed } = this.#counts
     for (const batch of this.#everything()) await this.#attempt(batch, () => true)
-    return this.#counts.failed === failed
+    return this.#counts.failed === failed && this.#limits.all().length === 0
   }
 
   #takeWaiting(): Batch | undefined {
