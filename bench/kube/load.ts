@@ -12,7 +12,7 @@ export interface LoadSample extends Memory {
   /** As many as were asked for, unless the API server is slower. */
   readonly perSecond: number
   readonly workerCpuSeconds: number
-  /** Of the name server, where it is another process. */
+  /** Of the name server, where it is another process, while the changes come. */
   readonly serverCpuSeconds: number | undefined
   /** From the last change to the answer with it. */
   readonly behindSeconds: number
@@ -37,6 +37,8 @@ export async function underLoad(
   }
   await Promise.all(running)
   const changedAt = performance.now()
+  // Before the questions below, which are ours: the longer somebody is behind, the more there are.
+  const serverSpent = spent(serverPid) - before[1]
   // The last ones first: whoever has seen those has mostly seen the others.
   const changed = Array.from({ length: Math.min(changes, objects.count) }, (_, n) => (changes - 1 - n) % objects.count)
   await untilRight(port, objects, changed, (left) => {
@@ -48,7 +50,7 @@ export async function underLoad(
     changes,
     perSecond: (1000 * changes) / (changedAt - started),
     workerCpuSeconds: spent(worker.pid) - before[0],
-    serverCpuSeconds: serverPid === undefined ? undefined : spent(serverPid) - before[1],
+    serverCpuSeconds: serverPid === undefined ? undefined : serverSpent,
     behindSeconds,
     ...treeMemory(worker.pid),
   }

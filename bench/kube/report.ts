@@ -51,42 +51,30 @@ function formatDelays(results: readonly Result[]): string {
 function formatStarts(results: readonly Result[]): string {
   const rows = results
     .filter(({ firstStarts }) => firstStarts.length > 0)
-    .map((result) => {
-      const { subject, firstStarts, laterStarts } = result
-      const ours = oursOf(results, subject.kind)
-      const memory = medianOf(laterStarts, (s) => s.pssBytes)
+    .map(({ subject, firstStarts, laterStarts }) => {
+      const ours = oursOf(results, subject.kind)?.laterStarts ?? []
       return [
         ...[subject.title, KIND_TITLES[subject.kind]],
-        ...[medianOf(firstStarts, wall).toFixed(2), medianOf(firstStarts, cpu).toFixed(2)],
-        ...[medianOf(laterStarts, wall).toFixed(2), medianOf(laterStarts, cpu).toFixed(2)],
-        ratio(medianOf(laterStarts, cpu), medianOf(ours?.laterStarts ?? [], cpu)),
-        ...[
-          megabytes(memory),
-          ratio(
-            memory,
-            medianOf(ours?.laterStarts ?? [], (s) => s.pssBytes),
-          ),
-        ],
-        megabytes(medianOf(laterStarts, (s) => s.allPssBytes)),
-        megabytes(medianOf(firstStarts, (s) => s.peakBytes)),
+        ...[seconds(medianOf(firstStarts, wall)), seconds(medianOf(firstStarts, cpu))],
+        ...[seconds(medianOf(laterStarts, wall)), seconds(medianOf(laterStarts, cpu))],
+        ratio(medianOf(laterStarts, cpu), medianOf(ours, cpu)),
+        ...[megabytes(medianOf(laterStarts, memory)), ratio(medianOf(laterStarts, memory), medianOf(ours, memory))],
+        megabytes(medianOf(laterStarts, (sample) => sample.allPssBytes)),
+        megabytes(medianOf(firstStarts, (sample) => sample.peakBytes)),
       ]
     })
-  return formatTable(
-    [
-      'who',
-      'objects',
-      'first s',
-      'CPU s',
-      'again s',
-      'CPU s',
-      'to ours',
-      'memory MB',
-      'to ours',
-      'with name server',
-      'peak MB',
-    ],
-    rows,
-  )
+  const columns = [
+    'first s',
+    'CPU s',
+    'again s',
+    'CPU s',
+    'to ours',
+    'memory MB',
+    'to ours',
+    'with name server',
+    'peak MB',
+  ]
+  return formatTable(['who', 'objects', ...columns], rows)
 }
 
 function formatUnfinished(results: readonly Result[]): string {
@@ -141,6 +129,7 @@ const KIND_TITLES: Readonly<Record<Kind, string>> = { ingress: 'ingresses', vmi:
 
 const wall = (sample: StartSample): number => sample.wallSeconds
 const cpu = (sample: StartSample): number => sample.cpuSeconds
+const memory = (sample: StartSample): number => sample.pssBytes
 const milliPerChange = ({ workerCpuSeconds, changes }: LoadSample): number => (1000 * workerCpuSeconds) / changes
 
 /** The first that follows such objects. */
@@ -157,16 +146,36 @@ function ratio(theirs: number, ours: number): string {
 }
 
 const count = (value: number): string => Math.round(value).toLocaleString('en')
-const megabytes = (bytes: number): string => count(bytes / 2 ** 20)
+const megabytes = (bytes: number): string => (Number.isFinite(bytes) ? count(bytes / 2 ** 20) : '–')
+const seconds = (value: number): string => (Number.isFinite(value) ? value.toFixed(2) : '–')
 const milliseconds = (value: number): string => (value < 1000 ? value.toFixed(1) : count(value))
 
+/** Where others take less. */
+function formatLess(results: readonly Result[]): string {
+  const others = results.filter(({ subject }) => !subject.title.startsWith('Holdfast'))
+  const less = others.flatMap(({ subject, laterStarts, loads }) => {
+    const ours = oursOf(results, subject.kind)
+    const compared = [
+      ['CPU time to start again', medianOf(laterStarts, cpu) / medianOf(ours?.laterStarts ?? [], cpu)],
+      ['memory', medianOf(laterStarts, memory) / medianOf(ours?.laterStarts ?? [], memory)],
+      ['CPU time per change', medianOf(loads, milliPerChange) / medianOf(ours?.loads ?? [], milliPerChange)],
+    ] as const
+    return compared
+      .filter(([, share]) => share < 1)
+      .map(([what, share]) => `${subject.title}: ${share.toFixed(2)}× of our ${what}`)
+  })
+  return less.length === 0 ? 'Nobody takes less than ours.' : `Who takes less than ours: ${less.join('; ')}.`
+}
+
 export function formatSection(run: Run, commandLine: string): string {
-  const { rounds, objects, rate, seconds, idleSeconds } = run.options
+  const { rounds, objects, rate, seconds: loadSeconds, idleSeconds } = run.options
   return `${HEADINGS.kube}
 
 Written by \`${commandLine}\` on ${new Date().toISOString().slice(0, 10)}; run it again to get this section for your machine.
 
 ${formatRun(run).trim()}
+
+${formatLess(run.results)}
 
 ### How it was made
 
@@ -179,9 +188,9 @@ ${formatRun(run).trim()}
 - Starts: *first* finds nothing on disk or in etcd and ends when 200 names spread over all objects are right, *again* when 100 objects are right that
   have changed meanwhile; afterwards all names are asked for once. CPU time is that of the program until then, memory its proportional set size 10 s later,
   peak its highest resident size. Zone files are read every 2 s here, as CoreDNS would hide everything else with the 45 s that are timed above.
-- Changes: ${rate} a second for ${seconds} s, one object after the other; CPU time, with that of the API client in it, until the last one is answered. A name server that is another
-  process stands in a column of its own. Idle is looked at for ${idleSeconds} s.
-- *To ours* is what they take of what our server takes that is fed directly.
+- Changes: ${rate} a second for ${loadSeconds} s, one object after the other; CPU time, with that of the API client in it, until the last one is answered. A name server that is another
+  process stands in a column of its own, for the time in which the changes come. Idle is looked at for ${idleSeconds} s.
+- *To ours* is what they take of what our server takes that is fed directly, which is the whole name server; ours runs from its TypeScript sources here.
 
 Who was measured:
 
