@@ -6,6 +6,7 @@ import { untilRight } from './asking.ts'
 import type { Population } from './objects.ts'
 import type { Options } from './options.ts'
 import type { Stand, Worker } from './subjects.ts'
+import { UnfinishedError } from './unfinished.ts'
 
 export interface LoadSample extends Memory {
   readonly changes: number
@@ -18,13 +19,11 @@ export interface LoadSample extends Memory {
   readonly behindSeconds: number
 }
 
-const LIMIT_MS = 900_000
-
 export async function underLoad(
   { port, serverPid }: Stand,
   worker: Worker,
   objects: Population,
-  { rate, seconds }: Pick<Options, 'rate' | 'seconds'>,
+  { rate, seconds, startMinutes }: Pick<Options, 'rate' | 'seconds' | 'startMinutes'>,
 ): Promise<LoadSample> {
   const spent = (pid: number | undefined) => (pid === undefined ? 0 : cpuSeconds(treeCpu(pid)))
   const before = [spent(worker.pid), spent(serverPid)]
@@ -42,14 +41,19 @@ export async function underLoad(
   // The last ones first: whoever has seen those has mostly seen the others.
   const changed = Array.from({ length: Math.min(changes, objects.count) }, (_, n) => (changes - 1 - n) % objects.count)
   await untilRight(port, objects, changed, (left) => {
-    if (worker.ended || performance.now() - changedAt > LIMIT_MS)
-      throw new Error(`Cannot see ${left} changes; it said:\n${worker.lastWords()}`)
+    if (worker.ended) throw new Error(`Cannot see ${left} changes: it ended; it said:\n${worker.lastWords()}`)
+    const waited = (performance.now() - changedAt) / 1000
+    if (waited > startMinutes * 60)
+      throw new UnfinishedError({ phase: 'changes', seconds: waited, asked: changed.length, wrong: left })
   })
+  const workerSpent = spent(worker.pid) - before[0]
+  // Nobody sees changes for nothing: whoever is looked at here is not who saw them.
+  if (workerSpent === 0) throw new Error(`Cannot tell what ${changes} changes cost: process ${worker.pid} took no time`)
   const behindSeconds = (performance.now() - changedAt) / 1000
   return {
     changes,
     perSecond: (1000 * changes) / (changedAt - started),
-    workerCpuSeconds: spent(worker.pid) - before[0],
+    workerCpuSeconds: workerSpent,
     serverCpuSeconds: serverPid === undefined ? undefined : serverSpent,
     behindSeconds,
     ...treeMemory(worker.pid),

@@ -17,7 +17,7 @@ import { withSection } from '../section.ts'
 import { measure, type Result } from './measure.ts'
 import { createNamespaces, type Kind, Numbers, Population } from './objects.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
-import { formatRun, formatSection, type Run } from './report.ts'
+import { formatRun, formatSection, type Run, sectionOf } from './report.ts'
 import { ALL_CORES, type Programs, type Subject, SUBJECTS, type World } from './subjects.ts'
 
 const HOST = '127.120.0.1'
@@ -45,7 +45,7 @@ async function bench(options: Options, commandLine: string): Promise<void> {
     if (options.json !== undefined) writeFileSync(options.json, JSON.stringify({ machine: machine(), ...run }, null, 2))
     if (options.document === undefined) return
     const page = readFileSync(options.document, 'utf8')
-    writeFileSync(options.document, withSection(page, 'kube', formatSection(run, commandLine)))
+    writeFileSync(options.document, withSection(page, sectionOf(options), formatSection(run, commandLine)))
   } finally {
     await cluster.stop()
   }

@@ -11,6 +11,7 @@ import { type LoadSample, underLoad } from './load.ts'
 import type { Population } from './objects.ts'
 import type { Options } from './options.ts'
 import type { Stand, Subject, Worker, World } from './subjects.ts'
+import { type Unfinished, UnfinishedError } from './unfinished.ts'
 
 export interface StartSample extends Memory {
   readonly wallSeconds: number
@@ -27,22 +28,7 @@ export interface Result {
   readonly delaysMs: number[]
   readonly loads: LoadSample[]
   /** Of those who were given up: how long they were waited for, and how many of the names asked for were not right. */
-  readonly unfinished: UnfinishedStart[]
-}
-
-export interface UnfinishedStart {
-  readonly seconds: number
-  readonly asked: number
-  readonly wrong: number
-}
-
-class UnfinishedError extends Error {
-  readonly start: UnfinishedStart
-
-  constructor(start: UnfinishedStart) {
-    super(`${start.wrong} of ${start.asked} names are not right after ${start.seconds.toFixed(0)} s`)
-    this.start = start
-  }
+  readonly unfinished: Unfinished[]
 }
 
 /** Asked for again and again until they are right; then all are, once. */
@@ -100,7 +86,7 @@ export async function measure(
   } catch (error) {
     if (!(error instanceof UnfinishedError)) throw error
     tell(`given up: ${error.message}`)
-    result.unfinished.push(error.start)
+    result.unfinished.push(error.result)
   } finally {
     await worker?.stop()
     await stand.close()
@@ -119,7 +105,8 @@ async function start(
     await untilRight(stand.port, objects, probed, (wrong) => {
       if (worker.ended) throw new Error(`Cannot start: it ended; it said:\n${worker.lastWords()}`)
       const seconds = (performance.now() - started) / 1000
-      if (seconds > startMinutes * 60) throw new UnfinishedError({ seconds, asked: probed.length, wrong })
+      if (seconds > startMinutes * 60)
+        throw new UnfinishedError({ phase: 'start', seconds, asked: probed.length, wrong })
     })
   } catch (error) {
     await worker.stop()

@@ -16,7 +16,7 @@ export const USAGE = `Usage: npm run bench:kube -- [options]
   --slow-changes N   the same for those who take seconds (default: 40)
   --rate N           changes per second under load (default: 50)
   --seconds N        length of the load (default: 60)
-  --start-minutes N  who is not ready by then is given up (default: 15)
+  --start-minutes N  who is not ready by then, or as far behind, is given up (default: 15)
   --idle-seconds N   how long somebody with nothing to do is looked at (default: 60)
   --quick            1 round, few objects, short; writes no document
   --json FILE        write every sample as JSON

@@ -79,11 +79,11 @@ function formatStarts(results: readonly Result[]): string {
 
 function formatUnfinished(results: readonly Result[]): string {
   const rows = results.flatMap(({ subject, unfinished }) =>
-    unfinished.map(({ seconds, asked, wrong }) => [
-      ...[subject.title, KIND_TITLES[subject.kind], count(seconds), `${wrong} of ${asked}`],
+    unfinished.map(({ phase, seconds, asked, wrong }) => [
+      ...[subject.title, KIND_TITLES[subject.kind], phase, count(seconds), `${wrong} of ${asked}`],
     ]),
   )
-  return formatTable(['who', 'objects', 'after s', 'names not right'], rows)
+  return formatTable(['who', 'objects', 'at', 'after s', 'names not right'], rows)
 }
 
 function formatLoads(results: readonly Result[]): string {
@@ -167,9 +167,14 @@ function formatLess(results: readonly Result[]): string {
   return less.length === 0 ? 'Nobody takes less than ours.' : `Who takes less than ours: ${less.join('; ')}.`
 }
 
+/** Small clusters are told of apart: for whoever cannot cope with a large one. */
+export function sectionOf({ objects }: Options): 'kube' | 'kubeSmall' {
+  return objects < 10_000 ? 'kubeSmall' : 'kube'
+}
+
 export function formatSection(run: Run, commandLine: string): string {
   const { rounds, objects, rate, seconds: loadSeconds, idleSeconds } = run.options
-  return `${HEADINGS.kube}
+  return `${HEADINGS[sectionOf(run.options)]}
 
 Written by \`${commandLine}\` on ${new Date().toISOString().slice(0, 10)}; run it again to get this section for your machine.
 
