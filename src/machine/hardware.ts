@@ -3,9 +3,21 @@
 import type { Secret } from '../lib/secret.ts'
 
 export interface Hardware {
+  /** Where it runs: a URI as virsh takes it, such as `qemu:///system` or `qemu+ssh://kvm1/system`. */
+  readonly hypervisor: string
+  readonly accelerator: Accelerator
   readonly vcpus: number
   readonly memoryMib: number
+  /** A volume that is there: its key, which is its path for most pools, or `POOL/NAME`. */
   readonly volumeId: string | undefined
+  /** Where there is no `volumeId`: the volume to make its root disk from, in `volumePool` or as `POOL/NAME`. */
+  readonly baseVolume: string | undefined
+  /** Of volumes that are made for it. */
+  readonly volumePool: string | undefined
+  /** Of the root disk that is made; as large as its base unless given. */
+  readonly volumeSizeGib: number | undefined
+  /** Starts with its hypervisor. */
+  readonly autostart: boolean
   readonly dataVolumeId: string | undefined
   readonly networks: readonly NetworkInterface[]
   readonly cloudInitVolumePool: string | undefined
@@ -18,11 +30,16 @@ export interface Hardware {
   readonly logs: LogForwarding | undefined
 }
 
+/** `auto`: KVM where a machine really boots with it, else emulation, which is called `tcg`. */
+export type Accelerator = 'auto' | 'kvm' | 'tcg'
+
 /** Of a libvirt network (by id or name), or a macvtap interface on an interface of the host. */
 export interface NetworkInterface {
   readonly attach: { readonly networkId: string } | { readonly networkName: string } | { readonly macvtap: string }
   readonly ip: string | undefined
+  /** Made from the names of stack and machine unless given, so that it stays. */
   readonly mac: string | undefined
+  /** Of a libvirt network, what libvirt says unless given; the same for gateway and name servers. */
   readonly prefixLength: number | undefined
   readonly gateway: string | undefined
   readonly dnsServers: readonly string[]

@@ -7,10 +7,35 @@ import { flag, list, number, preset, secret, text, written } from '../document/v
 import { chronySchema, fluentbitSchema, fluentdSchema } from './schema-logs.ts'
 import { maybeEmpty, networkShape } from './schema-networks.ts'
 
-export const MACHINE_DEFAULTS = { vcpus: 2, memory: 8192, ssh_admin_user: 'ubuntu', install_dependencies: true }
+export const MACHINE_DEFAULTS = {
+  hypervisor: 'qemu:///system',
+  accelerator: 'auto',
+  autostart: true,
+  vcpus: 2,
+  memory: 8192,
+  ssh_admin_user: 'ubuntu',
+  install_dependencies: true,
+} as const
 
 /** At a machine, at its cluster, or at the top of the file. */
 export const settingsShape = {
+  hypervisor: preset(text('a URI of libvirt, such as qemu+ssh://kvm1/system'), MACHINE_DEFAULTS.hypervisor).describe(
+    'With `target: libvirt`, where the machine runs, as `virsh --connect` takes it.',
+  ),
+  accelerator: preset(
+    z.enum(['auto', 'kvm', 'tcg'], { error: '"auto", "kvm" or "tcg"' }),
+    MACHINE_DEFAULTS.accelerator,
+  ).describe('`kvm`, or `tcg` (emulation, slow). `auto` tries whether a machine boots with KVM.'),
+  autostart: preset(flag, MACHINE_DEFAULTS.autostart).describe('Whether it starts with its hypervisor.'),
+  volume_pool: text('the name of a pool').optional().describe('Volume pool for disks that are made.'),
+  base_volume: text('the name of a volume')
+    .optional()
+    .describe(
+      'Volume with the image that root disks are made from, where a machine has no `volume_id`: `NAME` in `volume_pool`, or `POOL/NAME`.',
+    ),
+  volume_size: number(1, 65_536)
+    .optional()
+    .describe('Size in GiB of root disks that are made; that of `base_volume` unless given.'),
   vcpus: preset(number(1, 512), MACHINE_DEFAULTS.vcpus).describe('Virtual processors.'),
   memory: preset(number(128, 16_777_216), MACHINE_DEFAULTS.memory).describe('Memory in MiB.'),
   cloud_init_volume_pool: text('the name of a pool').optional().describe('Volume pool for the cloud-init volume.'),

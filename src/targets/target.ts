@@ -5,6 +5,8 @@ import type { Machine, MachineKind, Service } from '../machine/machine.ts'
 export interface Target {
   /** What there is, by the name of the machine. */
   read(): Promise<ReadonlyMap<string, ExistingMachine>>
+  /** How a machine that is there differs from what it should be made of: processors, disks, networks. Empty where that means nothing. */
+  compareHardware(machine: Machine): Promise<readonly HardwareChange[]>
   /** Puts directories and files in place; nothing is started, reloaded or restarted. What the machine has no longer is removed. */
   write(machine: Machine): Promise<void>
   /** Starts what is not running and takes note of the services; one that runs with another command or environment is restarted. */
@@ -20,6 +22,17 @@ export interface Target {
   isFilled(machine: string, path: string): Promise<boolean>
   /** How its services stand. */
   observe(): Promise<ReadonlyMap<string, MachineState>>
+}
+
+export interface HardwareChange {
+  /** The variable of the stack file. */
+  readonly name: string
+  readonly from: string
+  readonly to: string
+  /** Done while it runs, when it starts the next time, or only by making it anew. */
+  readonly takes: 'live' | 'next start' | 'replace'
+  /** Why it takes that, for people. */
+  readonly why: string
 }
 
 /** As it was made, read back. */

@@ -4,9 +4,15 @@ import type { MachineSpec } from '../../src/clusters/site.ts'
 import type { Hardware } from '../../src/machine/hardware.ts'
 
 export const HARDWARE: Hardware = {
+  hypervisor: 'qemu:///system',
+  accelerator: 'auto',
   vcpus: 2,
   memoryMib: 8192,
   volumeId: undefined,
+  baseVolume: undefined,
+  volumePool: undefined,
+  volumeSizeGib: undefined,
+  autostart: true,
   dataVolumeId: undefined,
   networks: [],
   cloudInitVolumePool: undefined,

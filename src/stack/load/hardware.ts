@@ -21,12 +21,18 @@ export function hardwareOf({ name, path, document, settings }: MachineEntry, res
   const setting = <K extends keyof SettingsDocument>(key: K) => nearest(settings, key)?.value
   const password = nearest(settings, 'admin_user_password')
   return {
+    hypervisor: setting('hypervisor') ?? MACHINE_DEFAULTS.hypervisor,
+    accelerator: setting('accelerator') ?? MACHINE_DEFAULTS.accelerator,
     vcpus: setting('vcpus') ?? MACHINE_DEFAULTS.vcpus,
     memoryMib: setting('memory') ?? MACHINE_DEFAULTS.memory,
     volumeId: document?.volume_id,
+    baseVolume: setting('base_volume'),
+    volumePool: setting('volume_pool'),
+    volumeSizeGib: setting('volume_size'),
+    autostart: setting('autostart') ?? MACHINE_DEFAULTS.autostart,
     dataVolumeId: document?.data_volume_id,
     networks: document === undefined ? [] : networksOf(document, path, resolver),
-    cloudInitVolumePool: setting('cloud_init_volume_pool'),
+    cloudInitVolumePool: setting('cloud_init_volume_pool') ?? setting('volume_pool'),
     cloudInitVolumeName: document?.cloud_init_volume_name ?? `${name}-cloud-init.iso`,
     sshAdminUser: setting('ssh_admin_user') ?? MACHINE_DEFAULTS.ssh_admin_user,
     adminUserPassword: password && resolver.secret(password.value, password.path),

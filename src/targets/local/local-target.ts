@@ -4,7 +4,7 @@
 import { readdirSync, realpathSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Machine, MachineKind } from '../../machine/machine.ts'
-import type { ExistingMachine, MachineState, Target } from '../target.ts'
+import type { ExistingMachine, HardwareChange, MachineState, Target } from '../target.ts'
 import { Accounts } from './accounts.ts'
 import { HeldDirectories } from './files/held-directories.ts'
 import { loadManifest, type Manifest, manifestOf } from './files/manifest.ts'
@@ -14,7 +14,7 @@ import { writeMachine } from './files/write-machine.ts'
 import { type Layout, layoutOf, rootOf } from './layout.ts'
 import { type LogLine, type LogOptions, readLogs } from './logs.ts'
 import { machineState, pendingOf } from './machine-state.ts'
-import { installProgram, pruneProgram } from './program.ts'
+import { installProgram, pruneProgram } from '../program.ts'
 import { isMissing, machinesIn, stateFile } from './state-file.ts'
 import {
   awaitSupervisor,
@@ -67,6 +67,11 @@ export class LocalTarget implements Target {
       const names = [...machinesIn(layout.manifests), ...machinesIn(layout.desired)]
       return new Map(names.map((name) => [name, findManifest(layout, name)?.kind]))
     })
+  }
+
+  /** Processes share the hardware of this host. */
+  compareHardware(): Promise<readonly HardwareChange[]> {
+    return Promise.resolve([])
   }
 
   write(machine: Machine): Promise<void> {

@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { HoldfastError, messageOf } from '../../lib/errors.ts'
+import { HoldfastError, messageOf } from '../lib/errors.ts'
 import {
   codeFiles,
   type Package,
@@ -29,7 +29,7 @@ import {
   runningProgram,
   runtimePackages,
 } from './program-parts.ts'
-import { allProcesses, programOf } from './supervisor/process-table.ts'
+import { allProcesses, programOf } from './local/supervisor/process-table.ts'
 
 const FOLDER = 'program'
 const NODE = 'node'

@@ -3,7 +3,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { HoldfastError } from '../../lib/errors.ts'
+import { HoldfastError } from '../lib/errors.ts'
 
 export interface Program {
   /** Where package.json is. */
@@ -34,7 +34,7 @@ const CODE = /(?<!\.d|\.test|\/testing)\.[jt]s$/u
 const NODE_PACKAGE = /^node-linux-/u
 
 export function runningProgram(): Program {
-  const code = join(import.meta.dirname, '../..')
+  const code = join(import.meta.dirname, '..')
   return { root: dirname(code), code: basename(code), node: process.execPath }
 }
 

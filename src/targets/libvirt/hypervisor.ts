@@ -1,0 +1,137 @@
+// What we need of libvirt, and no more. virsh.ts implements it; what stands above never sees a command line or XML of
+// libvirt's answers.
+
+export interface Hypervisor {
+  readonly uri: string
+  /** `lxc`: containers, which boot the same images with the same cloud-init. */
+  readonly kind: 'qemu' | 'lxc'
+  /** Whether it is the host we run on: then files of ours are files of its. */
+  readonly isLocal: boolean
+
+  host(): Promise<HostFacts>
+  /** All of them, those of others too; asked with as few calls as there can be. */
+  domains(): Promise<readonly Domain[]>
+  /** From then on it is there; a running one goes on as it is until it starts again. */
+  define(xml: string): Promise<void>
+  start(domain: string): Promise<void>
+  /** Asks it to end; resolves at once. */
+  shutdown(domain: string): Promise<void>
+  /** Ends it, whatever it does. */
+  destroy(domain: string): Promise<void>
+  /** With its NVRAM and saved state, without its volumes. */
+  undefine(domain: string): Promise<void>
+  autostart(domain: string, isOn: boolean): Promise<void>
+  /** Replaces the text of our element in the metadata of a domain, at once and for later starts. */
+  setMetadata(domain: string, element: string): Promise<void>
+  /** Changes how a running domain is made, where libvirt can. Its definition is another matter. */
+  setLive(domain: string, what: { readonly vcpus?: number; readonly memoryMib?: number }): Promise<void>
+
+  /** Puts another volume into a CD-ROM drive, at once and for later starts. The guest must not have it mounted. */
+  changeMedia(domain: string, device: string, path: string): Promise<void>
+
+  networks(): Promise<readonly Network[]>
+  /** Names of the network interfaces of the host. */
+  hostInterfaces(): Promise<readonly string[]>
+  pools(): Promise<readonly Pool[]>
+  /** By its key or path, or by `POOL/NAME`; undefined when there is none. */
+  findVolume(id: string): Promise<Volume | undefined>
+  createVolume(volume: NewVolume): Promise<Volume>
+  /** Replaces its content by that of a file of ours. */
+  upload(volume: Volume, file: string): Promise<void>
+  /** Writes its content to a file of ours. */
+  download(volume: Volume, file: string): Promise<void>
+  deleteVolume(volume: Volume): Promise<void>
+  refreshPool(pool: string): Promise<void>
+
+  /** A command for the guest agent (JSON), and what it returns. Rejects with GuestSilent when nobody answers in time. */
+  agent(domain: string, command: object, timeoutMs: number): Promise<unknown>
+  /** Runs a command inside a container. */
+  enter(domain: string, command: readonly string[], options: EnterOptions): Promise<Ended>
+}
+
+export interface EnterOptions {
+  readonly input?: Uint8Array
+  readonly timeoutMs: number
+}
+
+export interface Ended {
+  readonly code: number
+  readonly output: string
+  readonly errors: string
+}
+
+export interface HostFacts {
+  readonly name: string
+  readonly arch: string
+  readonly cpus: number
+  readonly memoryMib: number
+  readonly freeMemoryMib: number
+  /** `kvm`, `qemu`, `lxc`. That one is in the list does not mean that it works. */
+  readonly domainTypes: readonly string[]
+  /** Models of security that are in force: `apparmor`, `selinux`, `dac`. */
+  readonly security: readonly string[]
+}
+
+export interface Domain {
+  readonly name: string
+  readonly uuid: string
+  readonly state: 'running' | 'paused' | 'shut off' | 'crashed' | 'other'
+  readonly isPersistent: boolean
+  readonly isAutostarted: boolean
+  /** As it starts the next time. */
+  readonly definition: DomainFacts
+  /** As it runs; undefined when it does not. */
+  readonly live: DomainFacts | undefined
+  /** The text of our element in its metadata; undefined when it is not ours. */
+  readonly metadata: string | undefined
+}
+
+export interface DomainFacts {
+  readonly type: string
+  readonly vcpus: number
+  readonly memoryMib: number
+  readonly macs: readonly string[]
+  /** Paths of its disks. */
+  readonly disks: readonly string[]
+}
+
+export interface Network {
+  readonly name: string
+  readonly uuid: string
+  readonly isActive: boolean
+  readonly bridge: string | undefined
+  /** `nat`, `route`, `open`, `bridge`, or undefined where it is isolated. */
+  readonly forward: string | undefined
+  /** Addresses of the host on it. */
+  readonly addresses: readonly { readonly address: string; readonly prefixLength: number }[]
+  /** Addresses that DHCP gives away. */
+  readonly ranges: readonly { readonly first: string; readonly last: string }[]
+}
+
+export interface Pool {
+  readonly name: string
+  readonly isActive: boolean
+  readonly type: string
+  readonly path: string | undefined
+  readonly availableBytes: number
+}
+
+export interface Volume {
+  readonly pool: string
+  readonly name: string
+  /** For most pools its path. */
+  readonly key: string
+  readonly path: string
+  readonly format: string
+  readonly capacityBytes: number
+  readonly allocationBytes: number
+}
+
+export interface NewVolume {
+  readonly pool: string
+  readonly name: string
+  readonly format: 'qcow2' | 'raw'
+  readonly capacityBytes: number
+  /** What it reads where nothing was written yet. */
+  readonly backing?: Volume
+}

@@ -1,0 +1,56 @@
+// A machine in its place on a hypervisor: everything that its data leaves open is decided here, and only here, so that
+// rendering is a pure function of both. Names, ids and MAC addresses are made from the names of stack and machine: made
+// again, they are the same.
+
+import type { Hypervisor } from './hypervisor.ts'
+
+export interface Placement {
+  readonly stack: string
+  /** `STACK-MACHINE`, so that two stacks may have machines of the same name. */
+  readonly domain: string
+  readonly uuid: string
+  /** Of cloud-init: new whenever the machine is made anew, the same as long as it lives. */
+  readonly instanceId: string
+  readonly kind: Hypervisor['kind']
+  /** What libvirt calls it: `kvm`, `qemu` or `lxc`. */
+  readonly domainType: 'kvm' | 'qemu' | 'lxc'
+  readonly arch: string
+  /** In the order of the machine's networks. */
+  readonly interfaces: readonly PlacedInterface[]
+  /** In the guest: vda and so on, in this order; containers have them as directories. */
+  readonly disks: PlacedDisks
+}
+
+export interface PlacedInterface {
+  readonly attach: { readonly network: string } | { readonly macvtap: string }
+  readonly mac: string
+  readonly ip: string
+  readonly prefixLength: number
+  readonly gateway: string | undefined
+  readonly dnsServers: readonly string[]
+}
+
+export interface PlacedDisks {
+  readonly root: PlacedDisk
+  readonly data: PlacedDisk | undefined
+  /** The cloud-init volume: ISO 9660. */
+  readonly seed: PlacedDisk
+  /** Our own program, read-only, shared by all machines of a hypervisor; where a service needs it. */
+  readonly program: PlacedDisk | undefined
+}
+
+export interface PlacedDisk {
+  readonly path: string
+  readonly format: string
+  /** Made by us, and removed by us. */
+  readonly isOurs: boolean
+}
+
+/** Serial number of the data disk: how the guest finds it, whatever order disks come in. */
+export const DATA_SERIAL = 'holdfast-data'
+
+/**
+ * Our own program: a volume with this label (ISO 9660, a CD-ROM drive of its own), which the guest copies to `home` when
+ * that does not have it yet. Containers have `volume` mounted. What stands on it is `program/HASH/…`, as program.ts makes it.
+ */
+export const PROGRAM = { label: 'HOLDFAST', home: '/opt/holdfast', volume: '/run/holdfast-program' } as const
