@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { until } from '../../test/support/until.ts'
-import { exec } from './exec.ts'
+import { capture, exec, NO_SUCH_PROGRAM } from './exec.ts'
 
 const never = new AbortController().signal
 
@@ -71,6 +71,56 @@ test('a child left behind with its output open is not waited for', async () => {
   const { reason, lines } = await run(['sh', '-c', 'sleep 1000 & echo $!'])
   expect(reason).toBeUndefined()
   process.kill(Number(lines[0]))
+})
+
+function captured(words: readonly string[], more: { input?: Uint8Array; maxBytes?: number; timeoutMs?: number } = {}) {
+  const { PATH } = process.env
+  return capture(words, { timeoutMs: 10_000, signal: never, env: { PATH }, ...more })
+}
+
+test('captured output and errors are kept apart, byte for byte', async () => {
+  const { code, reason, stdout, stderr } = await captured([
+    'sh',
+    '-c',
+    String.raw`printf '\377\0x'; echo no >&2; exit 3`,
+  ])
+  expect({ code, reason, stderr }).toEqual({ code: 3, reason: 'exit code 3', stderr: 'no\n' })
+  expect([...stdout]).toEqual([255, 0, 120])
+})
+
+test('a captured program reads the input it is given, whole', async () => {
+  const input = Buffer.alloc(3_000_000, 'abc')
+  const { code, stdout } = await captured(['cat'], { input })
+  expect(code).toBe(0)
+  expect(stdout.equals(input)).toBe(true)
+  expect((await captured(['cat'])).stdout.length).toBe(0)
+})
+
+test('a captured program need not read its input', async () => {
+  const ended = await captured(['sh', '-c', 'exec <&-; exit 4'], { input: Buffer.alloc(3_000_000) })
+  expect(ended.code).toBe(4)
+})
+
+test('a captured program that prints too much is ended', async () => {
+  const { code, reason, stdout } = await captured(['cat', '/dev/zero'], { maxBytes: 100_000 })
+  expect({ code, reason }).toEqual({ code: undefined, reason: 'it printed more than 100000 bytes' })
+  expect(stdout.length).toBeLessThanOrEqual(100_000)
+})
+
+test('a captured program has no exit code when it did not end by itself', async () => {
+  expect(await captured(['sleep', '1000'], { timeoutMs: 100 })).toMatchObject({
+    code: undefined,
+    reason: 'not ended after 0.1 s',
+  })
+  expect(await captured(['/no/such/program'], { input: Buffer.from('x') })).toMatchObject({
+    code: undefined,
+    reason: NO_SUCH_PROGRAM,
+  })
+  const { PATH } = process.env
+  expect(await capture(['true'], { timeoutMs: 1000, signal: AbortSignal.abort(), env: { PATH } })).toMatchObject({
+    code: undefined,
+    reason: 'it was not started any more',
+  })
 })
 
 /** A process that has ended may wait to be collected by its parent: a zombie, Z. */

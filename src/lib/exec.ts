@@ -1,22 +1,43 @@
 // The one place that starts other programs. A command is a list of words: no shell reads it unless it names one.
 // The program gets a process group of its own, so that what it started itself ends with it.
+//   exec(command, { timeoutMs, signal, env, onLine, input? })          its output in lines, as it comes
+//   capture(command, { timeoutMs, signal, env, input?, maxBytes? })    its output whole: { code, reason, stdout, stderr }
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { getSystemErrorMessage } from 'node:util'
 
-export interface ExecOptions {
+interface ProcessOptions {
   /** The program is ended when it takes longer. */
   readonly timeoutMs: number
   /** The program is ended when it is aborted. */
   readonly signal: AbortSignal
   /** All the environment it gets. */
   readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export interface ExecOptions extends ProcessOptions {
   /** Called for every line of its output and errors. */
   readonly onLine: (line: string) => void
   /** Descriptor that it gets as its input; nothing unless given. */
   readonly input?: number
+}
+
+export interface CaptureOptions extends ProcessOptions {
+  /** What it reads; nothing unless given. It need not read all of it. */
+  readonly input?: Uint8Array
+  /** Of output or errors; it is ended when it prints more. */
+  readonly maxBytes?: number
+}
+
+export interface Captured {
+  /** Undefined when it did not come to an end by itself. */
+  readonly code: number | undefined
+  /** Undefined when it succeeded; else as with exec(). */
+  readonly reason: string | undefined
+  readonly stdout: Buffer
+  readonly stderr: string
 }
 
 /** Between being asked to end (SIGTERM) and being ended (SIGKILL). */
@@ -25,18 +46,47 @@ const GRACE_MS = 2000
 const LINGER_MS = 200
 /** What is longer and has no end yet is passed on as it is. */
 const LONGEST_LINE = 4096
+const MAX_CAPTURED_BYTES = 64 * 1024 * 1024
+
+/** The reason when there is no such program. */
+export const NO_SUCH_PROGRAM = 'no such file or directory'
+const NOT_STARTED = 'it was not started any more'
 
 /** Resolves when the program has ended: to undefined when it succeeded, else to the reason, such as `exit code 1`. */
-export function exec(command: readonly string[], options: ExecOptions): Promise<string | undefined> {
-  const { timeoutMs, signal, env, onLine, input = 'ignore' } = options
-  if (signal.aborted) return Promise.resolve('it was not started any more')
-  const { promise, resolve } = Promise.withResolvers<string | undefined>()
-  const [program, ...args] = command
-  const started = spawn(program, args, { stdio: [input, 'pipe', 'pipe'], detached: true, env })
-  const child = started as ChildProcessByStdio<null, Readable, Readable>
-  readLines(child.stdout, onLine)
-  readLines(child.stderr, onLine)
+export async function exec(command: readonly string[], options: ExecOptions): Promise<string | undefined> {
+  if (options.signal.aborted) return NOT_STARTED
+  const child = startGroup(command, options.input ?? 'ignore', options.env)
+  readLines(child.stdout, options.onLine)
+  readLines(child.stderr, options.onLine)
+  return (await watchOver(child, options).ended).reason
+}
 
+/** Resolves when the program has ended, however it did. */
+export async function capture(command: readonly string[], options: CaptureOptions): Promise<Captured> {
+  const { signal, input, maxBytes = MAX_CAPTURED_BYTES } = options
+  if (signal.aborted) return { code: undefined, reason: NOT_STARTED, stdout: Buffer.alloc(0), stderr: '' }
+  const child = startGroup(command, input === undefined ? 'ignore' : 'pipe', options.env)
+  const { ended, end } = watchOver(child, options)
+  const tooMuch = () => end(`it printed more than ${maxBytes} bytes`)
+  const stdout = collect(child.stdout, maxBytes, tooMuch)
+  const stderr = collect(child.stderr, maxBytes, tooMuch)
+  // A program that ends before it has read everything says what is wrong by its exit code.
+  child.stdin?.on('error', () => {})
+  child.stdin?.end(input)
+  const { code, reason } = await ended
+  return { code, reason, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() }
+}
+
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>
+
+function startGroup(command: readonly string[], stdin: number | 'ignore' | 'pipe', env: ProcessOptions['env']): Child {
+  const [program, ...args] = command
+  return spawn(program, args, { stdio: [stdin, 'pipe', 'pipe'], detached: true, env }) as Child
+}
+
+/** `end` ends it for a reason of the caller's. */
+function watchOver(child: Child, { timeoutMs, signal }: ProcessOptions) {
+  const { promise: ended, resolve } = Promise.withResolvers<Pick<Captured, 'code' | 'reason'>>()
   let ending: string | undefined
   let grace: NodeJS.Timeout | undefined
   const end = (reason: string) => {
@@ -63,9 +113,22 @@ export function exec(command: readonly string[], options: ExecOptions): Promise<
   child.once('close', (code, name) => {
     clearTimeout(deadline)
     signal.removeEventListener('abort', stop)
-    resolve(ending ?? (code === 0 ? undefined : code === null ? `ended by ${name}` : `exit code ${code}`))
+    if (ending !== undefined) resolve({ code: undefined, reason: ending })
+    else if (code === null) resolve({ code: undefined, reason: `ended by ${name}` })
+    else resolve({ code, reason: code === 0 ? undefined : `exit code ${code}` })
   })
-  return promise
+  return { ended, end }
+}
+
+function collect(stream: Readable, maxBytes: number, tooMuch: () => void): readonly Buffer[] {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > maxBytes) tooMuch()
+    else chunks.push(chunk)
+  })
+  return chunks
 }
 
 function killGroup(pid: number, signal: NodeJS.Signals): void {

@@ -42,6 +42,8 @@ export interface PlacedDisks {
 export interface PlacedDisk {
   readonly path: string
   readonly format: string
+  /** Of one that we make: its pool. Its name there is the last part of its path. */
+  readonly pool?: string
   /** Made by us, and removed by us. */
   readonly isOurs: boolean
 }

@@ -1,0 +1,88 @@
+// The record of a machine as the metadata of its domain: JSON in one element of a namespace of ours, which libvirt keeps
+// with the domain and does not look into. Domains without that element belong to others and are never touched.
+
+import { HoldfastError, messageOf } from '../../lib/errors.ts'
+import type { Domain } from './hypervisor.ts'
+import type { MachineRecord } from './machine-record.ts'
+import type { PlacedDisk } from './placement.ts'
+import { xmlText } from './xml-text.ts'
+
+/** Its last part is the version of the format. */
+export const RECORD_NAMESPACE = 'urn:holdfast:machine:1'
+export const RECORD_PREFIX = 'holdfast'
+export const RECORD_ELEMENT = 'machine'
+
+export function formatRecord(record: MachineRecord): string {
+  // The two characters that JSON allows and XML does not.
+  return JSON.stringify(record).replaceAll(/[\ufffe\uffff]/gu, (character) =>
+    character === '\ufffe' ? String.raw`\ufffe` : String.raw`\uffff`,
+  )
+}
+
+/** `<holdfast:machine xmlns:holdfast="…">JSON</holdfast:machine>` */
+export function recordElement(record: MachineRecord): string {
+  const name = `${RECORD_PREFIX}:${RECORD_ELEMENT}`
+  return `<${name} xmlns:${RECORD_PREFIX}="${RECORD_NAMESPACE}">${xmlText(formatRecord(record))}</${name}>`
+}
+
+type Described = Pick<Domain, 'name' | 'metadata'>
+
+/** The record of a domain of this stack; undefined for domains of others, whatever their metadata say. */
+export function readRecord(domain: Described, stack: string): MachineRecord | undefined {
+  const record = tryReadRecord(domain)
+  if (record instanceof HoldfastError) {
+    if (domain.name.startsWith(`${stack}-`)) throw record
+    return undefined
+  }
+  return record?.stack === stack ? record : undefined
+}
+
+/** The record of a domain of any stack; undefined where there is none that could be read. */
+export function readAnyRecord(domain: Described): MachineRecord | undefined {
+  const record = tryReadRecord(domain)
+  return record instanceof HoldfastError ? undefined : record
+}
+
+function tryReadRecord({ name, metadata }: Described): MachineRecord | HoldfastError | undefined {
+  if (metadata === undefined) return undefined
+  const refusal = (what: string) =>
+    new HoldfastError('StateInvalid', `Cannot read the metadata of domain "${name}": ${what}; it was damaged`, {
+      hint: `if the machine may go, remove it with virsh ("undefine ${name}") and run "holdfast up": it is made anew`,
+    })
+  try {
+    const value: unknown = JSON.parse(metadata)
+    return isMachineRecord(value) ? value : refusal('not what Holdfast writes there')
+  } catch (thrown) {
+    return refusal(messageOf(thrown))
+  }
+}
+
+const KINDS: readonly unknown[] = ['etcd', 'dns', 'postgres', 'haproxy']
+
+function isMachineRecord(value: unknown): value is MachineRecord {
+  if (!isObject(value)) return false
+  const { stack, machine, kind, address, instanceId, seedDigest, disks, hardware } = value
+  return (
+    [stack, machine, address, instanceId, seedDigest].every((text) => typeof text === 'string') &&
+    KINDS.includes(kind) &&
+    isObject(disks) &&
+    isDisk(disks.root) &&
+    isDisk(disks.seed) &&
+    [disks.data, disks.program].every((disk) => disk === undefined || isDisk(disk)) &&
+    isObject(hardware) &&
+    Object.values(hardware).every((text) => typeof text === 'string')
+  )
+}
+
+function isDisk(value: unknown): value is PlacedDisk {
+  return (
+    isObject(value) &&
+    typeof value.path === 'string' &&
+    typeof value.format === 'string' &&
+    typeof value.isOurs === 'boolean'
+  )
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

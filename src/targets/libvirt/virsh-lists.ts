@@ -1,0 +1,98 @@
+// What a hypervisor has, all of it, in two processes however much it is: one lists, one asks for the XML of each. What is
+// gone in between makes us read again: a domain is not there only if a list says so.
+
+import { HoldfastError } from '../../lib/errors.ts'
+import type { Domain, Network, Pool } from './hypervisor.ts'
+import { readDomainXml, readNetworkXml, readPoolXml } from './libvirt-xml.ts'
+import type { VirshProcess } from './virsh-process.ts'
+
+const TIMEOUT_MS = 60_000
+const ATTEMPTS = 5
+const VANISHED = /failed to get (?:domain|network|pool)|not found/u
+
+export async function listDomains(virsh: VirshProcess): Promise<readonly Domain[]> {
+  const filters = [[], ['--state-running'], ['--state-paused'], ['--state-shutoff'], ['--autostart'], ['--persistent']]
+  const lists = filters.map((filter) => ['list', '--all', '--uuid', ...filter])
+  return describeAll(
+    virsh,
+    'read the domains',
+    lists,
+    (uuid, [, running, paused, off]) => {
+      const isOther = ![running, paused, off].some((uuids) => uuids.has(uuid))
+      return [
+        ['dumpxml', '--inactive', uuid],
+        ...(off.has(uuid) ? [] : [['dumpxml', uuid]]),
+        ...(isOther ? [['domstate', uuid]] : []),
+      ]
+    },
+    (uuid, [, running, paused, , autostarted, persistent], [definition, liveXml, state]): Domain => {
+      const { name, metadata, facts } = readDomainXml(definition)
+      const now = liveXml === undefined ? undefined : readDomainXml(liveXml)
+      // One that has ended since it was listed is described as it starts the next time.
+      const live = now?.isActive === true ? now.facts : undefined
+      const listed = running.has(uuid) ? 'running' : paused.has(uuid) ? 'paused' : undefined
+      return {
+        name,
+        uuid,
+        state: live === undefined ? 'shut off' : (listed ?? (state.trim() === 'crashed' ? 'crashed' : 'other')),
+        isPersistent: persistent.has(uuid),
+        isAutostarted: autostarted.has(uuid),
+        definition: facts,
+        live,
+        metadata,
+      }
+    },
+  )
+}
+
+export function listNetworks(virsh: VirshProcess): Promise<readonly Network[]> {
+  return describeAll(
+    virsh,
+    'read the networks',
+    [
+      ['net-list', '--all', '--uuid'],
+      ['net-list', '--uuid'],
+    ],
+    (uuid) => [['net-dumpxml', uuid]],
+    (uuid, [, active], [xml]) => readNetworkXml(xml, active.has(uuid)),
+  )
+}
+
+export function listPools(virsh: VirshProcess): Promise<readonly Pool[]> {
+  return describeAll(
+    virsh,
+    'read the storage pools',
+    [
+      ['pool-list', '--all', '--uuid'],
+      ['pool-list', '--uuid'],
+    ],
+    (uuid) => [['pool-dumpxml', uuid]],
+    (uuid, [, active], [xml]) => readPoolXml(xml, active.has(uuid)),
+  )
+}
+
+type Lists = readonly ReadonlySet<string>[]
+
+/** The first list has all; `describe` gets what the commands of one have printed. */
+async function describeAll<T>(
+  virsh: VirshProcess,
+  action: string,
+  lists: readonly (readonly string[])[],
+  commandsOf: (uuid: string, lists: Lists) => readonly (readonly string[])[],
+  describe: (uuid: string, lists: Lists, outputs: readonly string[]) => T,
+): Promise<readonly T[]> {
+  const asked = { action, timeoutMs: TIMEOUT_MS }
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const listed = await virsh.ask(lists, asked)
+    const found = listed.map((answer) => new Set(virsh.outputOf(answer, action).split(/\s+/u).filter(Boolean)))
+    const uuids = [...found[0]]
+    const commands = uuids.map((uuid) => commandsOf(uuid, found))
+    const answers = await virsh.ask(commands.flat(), asked)
+    if (answers.some((answer) => 'failure' in answer && VANISHED.test(answer.failure))) continue
+    const outputs = answers.map((answer) => virsh.outputOf(answer, action)).values()
+    return uuids.map((uuid, index) => describe(uuid, found, [...outputs.take(commands[index].length)]))
+  }
+  throw new HoldfastError('LibvirtFailed', `Cannot ${action} on ${virsh.uri}: they change all the time`, {
+    retryable: true,
+  })
+}

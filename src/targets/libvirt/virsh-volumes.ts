@@ -1,0 +1,59 @@
+// Volumes by virsh: where they are, what is in them.
+
+import type { NewVolume, Volume } from './hypervisor.ts'
+import { readVolumeXml } from './libvirt-xml.ts'
+import { isVolumeMissing, virshError } from './virsh-errors.ts'
+import { type VirshProcess, withFile } from './virsh-process.ts'
+import { renderVolumeXml } from './volume-xml.ts'
+
+const TIMEOUT_MS = 60_000
+/** A base image by ssh may take its time. */
+const TRANSFER_TIMEOUT_MS = 3_600_000
+
+export async function findVolume(virsh: VirshProcess, id: string): Promise<Volume | undefined> {
+  const asked = { action: `find volume "${id}"`, timeoutMs: TIMEOUT_MS }
+  const [, pool, name] = /^([^/]+)\/(.+)$/u.exec(id) ?? []
+  const byName = pool === undefined ? [] : [['vol-dumpxml', '--vol', name, '--pool', pool]]
+  // Keys of some kinds of pools look like names.
+  const byKey = [
+    ['vol-dumpxml', '--vol', id],
+    ['vol-pool', '--vol', id],
+  ]
+  const answers = await virsh.ask([...byName, ...byKey], asked)
+  const outputs = answers.map((answer) =>
+    'failure' in answer && isVolumeMissing(answer.failure) ? undefined : virsh.outputOf(answer, asked.action),
+  )
+  const [keyed, keyedPool] = outputs.slice(-2)
+  if (pool !== undefined && outputs[0] !== undefined) return readVolumeXml(outputs[0], pool)
+  return keyed === undefined || keyedPool === undefined ? undefined : readVolumeXml(keyed, keyedPool.trim())
+}
+
+export function createVolume(virsh: VirshProcess, volume: NewVolume): Promise<Volume> {
+  const { pool, name } = volume
+  const action = `create volume "${pool}/${name}"`
+  return withFile(renderVolumeXml(volume), async (file) => {
+    const create = ['vol-create', '--pool', pool, '--file', file]
+    const show = ['vol-dumpxml', '--vol', name, '--pool', pool]
+    const [created, shown] = await virsh.ask([create, show], { action, timeoutMs: TIMEOUT_MS })
+    virsh.outputOf(created, action)
+    return readVolumeXml(virsh.outputOf(shown, action), pool)
+  })
+}
+
+/** Holes of the file are written as zeros: what libvirt skips would keep what the volume had there before. */
+export async function uploadVolume(virsh: VirshProcess, { pool, name }: Volume, file: string): Promise<void> {
+  const command = ['vol-upload', '--vol', name, '--file', file, '--pool', pool]
+  await virsh.tell(command, { action: `upload "${file}" to volume "${pool}/${name}"`, timeoutMs: TRANSFER_TIMEOUT_MS })
+}
+
+export async function downloadVolume(virsh: VirshProcess, { pool, name }: Volume, file: string): Promise<void> {
+  const command = ['vol-download', '--vol', name, '--file', file, '--pool', pool, '--sparse']
+  await virsh.tell(command, { action: `download volume "${pool}/${name}"`, timeoutMs: TRANSFER_TIMEOUT_MS })
+}
+
+/** One that is gone already is none to be deleted. */
+export async function deleteVolume(virsh: VirshProcess, { pool, name }: Volume): Promise<void> {
+  const action = `delete volume "${pool}/${name}"`
+  const [answer] = await virsh.ask([['vol-delete', '--vol', name, '--pool', pool]], { action, timeoutMs: TIMEOUT_MS })
+  if ('failure' in answer && !isVolumeMissing(answer.failure)) throw virshError(action, virsh.uri, answer.failure)
+}

@@ -1,0 +1,187 @@
+// A hypervisor by virsh, on this host or another one. What is as wanted already counts as done: to start a domain that
+// runs, or to end one that does not, is no error.
+
+import type { EnterOptions, HostFacts, Hypervisor, NewVolume, Volume } from './hypervisor.ts'
+import { readCapabilitiesXml, readElementText } from './libvirt-xml.ts'
+import { RECORD_ELEMENT, RECORD_NAMESPACE, RECORD_PREFIX } from './record-xml.ts'
+import { isNotRunning, virshError } from './virsh-errors.ts'
+import { askAgent, enterContainer } from './virsh-guest.ts'
+import { listDomains, listNetworks, listPools } from './virsh-lists.ts'
+import { type VirshOptions, VirshProcess, withFile } from './virsh-process.ts'
+import { createVolume, deleteVolume, downloadVolume, findVolume, uploadVolume } from './virsh-volumes.ts'
+import { xmlText } from './xml-text.ts'
+
+const TIMEOUT_MS = 60_000
+/** Of a machine with much memory, or one that does not want to end. */
+const SLOW_TIMEOUT_MS = 180_000
+
+export function openHypervisor(uri: string, options: VirshOptions): Hypervisor {
+  return new Virsh(uri, options)
+}
+
+class Virsh implements Hypervisor {
+  readonly uri: string
+  readonly kind: 'qemu' | 'lxc'
+  readonly isLocal: boolean
+  readonly #virsh: VirshProcess
+
+  constructor(uri: string, options: VirshOptions) {
+    this.uri = uri
+    this.kind = uri.startsWith('lxc') ? 'lxc' : 'qemu'
+    this.isLocal = /^[^/]*:\/\/\//u.test(uri)
+    this.#virsh = new VirshProcess(uri, options)
+  }
+
+  async host(): Promise<HostFacts> {
+    const action = 'read what the host has'
+    const commands = [['hostname'], ['capabilities'], ['nodeinfo'], ['nodememstats']]
+    const answers = await this.#virsh.ask(commands, { action, timeoutMs: TIMEOUT_MS })
+    const [name, capabilities, info, memory] = answers.map((answer) => this.#virsh.outputOf(answer, action))
+    return {
+      name: name.trim(),
+      ...readCapabilitiesXml(capabilities),
+      cpus: numberAt(info, 'CPU\\(s\\)'),
+      memoryMib: Math.floor(numberAt(memory, 'total') / 1024),
+      // The kernel gives back what it keeps of files as soon as it is wanted.
+      freeMemoryMib: Math.floor(
+        ['free', 'buffers', 'cached'].reduce((sum, key) => sum + numberAt(memory, key), 0) / 1024,
+      ),
+    }
+  }
+
+  domains() {
+    return listDomains(this.#virsh)
+  }
+
+  async define(xml: string): Promise<void> {
+    await withFile(xml, (file) => this.#do('define a domain', ['define', '--file', file]))
+  }
+
+  start(domain: string): Promise<void> {
+    return this.#doOrIsSo(`start domain "${domain}"`, ['start', '--domain', domain])
+  }
+
+  shutdown(domain: string): Promise<void> {
+    return this.#doOrIsSo(`shut down domain "${domain}"`, ['shutdown', '--domain', domain])
+  }
+
+  destroy(domain: string): Promise<void> {
+    return this.#doOrIsSo(`end domain "${domain}"`, ['destroy', '--domain', domain])
+  }
+
+  undefine(domain: string): Promise<void> {
+    // Containers have neither, and refuse to be asked.
+    const more =
+      this.kind === 'qemu' ? ['--managed-save', '--nvram', '--snapshots-metadata', '--checkpoints-metadata'] : []
+    return this.#do(`remove domain "${domain}"`, ['undefine', '--domain', domain, ...more])
+  }
+
+  autostart(domain: string, isOn: boolean): Promise<void> {
+    const action = `turn autostart of domain "${domain}" ${isOn ? 'on' : 'off'}`
+    return this.#do(action, ['autostart', '--domain', domain, ...(isOn ? [] : ['--disable'])])
+  }
+
+  setMetadata(domain: string, element: string): Promise<void> {
+    // libvirt adds prefix and namespace itself, and cannot where they are.
+    const plain = `<${RECORD_ELEMENT}>${xmlText(readElementText(element))}</${RECORD_ELEMENT}>`
+    const where = ['--domain', domain, '--uri', RECORD_NAMESPACE, '--key', RECORD_PREFIX]
+    return this.#doNowAndLater(`set the metadata of domain "${domain}"`, ['metadata', ...where, '--set', plain])
+  }
+
+  async setLive(domain: string, { vcpus, memoryMib }: { vcpus?: number; memoryMib?: number }): Promise<void> {
+    const name = ['--domain', domain, '--live']
+    if (vcpus !== undefined)
+      await this.#do(`give domain "${domain}" ${vcpus} processors`, ['setvcpus', ...name, '--count', `${vcpus}`])
+    if (memoryMib !== undefined)
+      await this.#do(`give domain "${domain}" ${memoryMib} MiB of memory`, [
+        'setmem',
+        ...name,
+        '--size',
+        `${memoryMib}M`,
+      ])
+  }
+
+  changeMedia(domain: string, device: string, path: string): Promise<void> {
+    const command = ['change-media', '--domain', domain, '--path', device, '--source', path, '--update']
+    return this.#doNowAndLater(`put "${path}" into drive "${device}" of domain "${domain}"`, command)
+  }
+
+  networks() {
+    return listNetworks(this.#virsh)
+  }
+
+  async hostInterfaces(): Promise<readonly string[]> {
+    const action = 'read the network interfaces'
+    if (!this.isLocal) {
+      const listed = await this.#virsh.tell(['iface-list', '--all'], { action, timeoutMs: TIMEOUT_MS })
+      return [...listed.matchAll(/^\s*(\S+)/gmu)].map(([, name]) => name)
+    }
+    // libvirt says what sysfs has, which may be that of another network namespace than its own.
+    const { stdout } = await this.#virsh.run(['cat', '/proc/net/dev'], TIMEOUT_MS)
+    return [...stdout.toString().matchAll(/^\s*(\S+):/gmu)].map(([, name]) => name)
+  }
+
+  pools() {
+    return listPools(this.#virsh)
+  }
+
+  findVolume(id: string) {
+    return findVolume(this.#virsh, id)
+  }
+
+  createVolume(volume: NewVolume) {
+    return createVolume(this.#virsh, volume)
+  }
+
+  upload(volume: Volume, file: string) {
+    return uploadVolume(this.#virsh, volume, file)
+  }
+
+  download(volume: Volume, file: string) {
+    return downloadVolume(this.#virsh, volume, file)
+  }
+
+  deleteVolume(volume: Volume) {
+    return deleteVolume(this.#virsh, volume)
+  }
+
+  refreshPool(pool: string): Promise<void> {
+    return this.#do(`refresh pool "${pool}"`, ['pool-refresh', '--pool', pool])
+  }
+
+  agent(domain: string, command: object, timeoutMs: number) {
+    return askAgent(this.#virsh, domain, command, timeoutMs)
+  }
+
+  enter(domain: string, command: readonly string[], options: EnterOptions) {
+    return enterContainer(this.#virsh, domain, command, options)
+  }
+
+  async #do(action: string, command: readonly string[]): Promise<void> {
+    await this.#virsh.tell(command, { action, timeoutMs: SLOW_TIMEOUT_MS })
+  }
+
+  async #doOrIsSo(action: string, command: readonly string[]): Promise<void> {
+    const [answer] = await this.#virsh.ask([command], { action, timeoutMs: SLOW_TIMEOUT_MS })
+    if ('failure' in answer && !isSoAlready(answer.failure)) throw virshError(action, this.uri, answer.failure)
+  }
+
+  /** In the definition and, where it runs, at once. */
+  async #doNowAndLater(action: string, command: readonly string[]): Promise<void> {
+    const commands = [
+      [...command, '--config'],
+      [...command, '--live'],
+    ]
+    const [later, now] = await this.#virsh.ask(commands, { action, timeoutMs: SLOW_TIMEOUT_MS })
+    this.#virsh.outputOf(later, action)
+    if ('failure' in now && !isNotRunning(now.failure)) throw virshError(action, this.uri, now.failure)
+  }
+}
+
+function isSoAlready(words: string): boolean {
+  return isNotRunning(words) || /Domain is already active|domain is already running/u.test(words)
+}
+
+function numberAt(text: string, key: string): number {
+  return Number(new RegExp(`^${key}\\s*:\\s*(\\d+)`, 'mu').exec(text)?.[1])
+}
