@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { hypervisorOf } from '../../../test/support/hypervisor-data.ts'
+import { AcceleratorChoice } from './accelerator.ts'
+import { probeDisk } from './probe-program.ts'
+
+function choiceWith(lines: string[] = []) {
+  return new AcceleratorChoice({ signal: new AbortController().signal, progress: (line) => lines.push(line) })
+}
+
+test('what is asked for is taken without trying', async () => {
+  expect(await choiceWith().choose(hypervisorOf(), 'kvm')).toBe('kvm')
+  expect(await choiceWith().choose(hypervisorOf(), 'tcg')).toBe('qemu')
+  expect(await choiceWith().choose(hypervisorOf({ kind: 'lxc' }), 'auto')).toBe('lxc')
+})
+
+test('KVM where there is none is an error', async () => {
+  const hypervisor = hypervisorOf({ host: { domainTypes: ['qemu'] } })
+  await expect(choiceWith().choose(hypervisor, 'kvm')).rejects.toMatchObject({ code: 'AcceleratorMissing' })
+})
+
+test('auto without KVM is emulation, and says so once', async () => {
+  const lines: string[] = []
+  const choice = choiceWith(lines)
+  const hypervisor = hypervisorOf({ host: { domainTypes: ['qemu'] } })
+  expect(await choice.choose(hypervisor, 'auto')).toBe('qemu')
+  expect(await choice.choose(hypervisor, 'auto')).toBe('qemu')
+  expect(lines).toEqual(['qemu:///system has no KVM; its machines are emulated, which is slow'])
+})
+
+test('auto believes what it cannot try', async () => {
+  expect(await choiceWith().choose(hypervisorOf({ host: { arch: 'aarch64' } }), 'auto')).toBe('kvm')
+})
+
+test('the disk of the probe is one that firmware boots', () => {
+  const disk = Buffer.from(probeDisk())
+  expect(disk.readUInt16LE(510)).toBe(0xaa55)
+  // The table of segments is where the code looks for it.
+  expect(disk.readUInt32LE(0xda)).toBe(0x7cc0)
+  expect(disk.subarray(0xde, 510).every((byte) => byte === 0)).toBe(true)
+})

@@ -1,0 +1,23 @@
+// A machine that has found its place, as checks look at it.
+
+import type { Machine } from '../../../machine/machine.ts'
+import { domainName } from '../identity.ts'
+import type { PlaceFacts } from '../place-facts.ts'
+import type { Placement } from '../placement.ts'
+
+export interface PlacedMachine {
+  readonly machine: Machine
+  readonly placement: Placement
+}
+
+/** What it takes from the host it has already. */
+export function isRunning({ name }: Machine, { stack, domains }: PlaceFacts): boolean {
+  return domains.get(domainName(stack, name))?.state === 'running'
+}
+
+/** `"a", "b" and 3 others` */
+export function namesOf(machines: readonly Machine[]): string {
+  const [shown, others] = [machines.slice(0, 3), machines.length - 3]
+  const names = shown.map(({ name }) => `"${name}"`).join(', ')
+  return others > 0 ? `${names} and ${others} other${others === 1 ? '' : 's'}` : names
+}

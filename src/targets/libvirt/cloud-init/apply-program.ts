@@ -1,0 +1,361 @@
+// The program by which a machine that runs is changed, and asked how its services stand. It is written at the first boot
+// and needs nothing but Python's standard library. It runs as root in directories that others may own, so it goes from
+// directory to directory by hand and follows nobody's symbolic links but root's.
+
+export const APPLY_PATH = '/usr/local/lib/holdfast/apply.py'
+
+/** What it reads on standard input. */
+export interface ApplyRequest {
+  readonly directories?: readonly { readonly path: string; readonly owner: string; readonly mode: number }[]
+  readonly files?: readonly AppliedFile[]
+  /** Files, and directories that are empty. */
+  readonly remove?: readonly string[]
+  readonly units?: readonly { readonly name: string; readonly text: string }[]
+  /** They are stopped, too. */
+  readonly removeUnits?: readonly string[]
+  /** Units to start with the machine. */
+  readonly enable?: readonly string[]
+}
+
+export interface AppliedFile {
+  readonly path: string
+  readonly owner: string
+  readonly mode: number
+  readonly text: string
+  /** Only written when it is not there. */
+  readonly isInitial?: boolean
+}
+
+/** What it prints. */
+export interface Applied {
+  /** Paths of directories and files that were made, changed or removed. */
+  readonly changed: readonly string[]
+  /** Names of units that were. */
+  readonly units: readonly string[]
+}
+
+/** Printed by `apply.py state`, for each of our units. */
+export interface UnitState {
+  readonly name: string
+  /** As systemd has them: `active`, `running`. */
+  readonly active: string
+  readonly sub: string
+  readonly pid: number
+  /** Unix milliseconds. */
+  readonly since: number
+  readonly restarts: number
+  /** `success`, `exit-code`, `signal` … */
+  readonly result: string
+  readonly exitStatus: number
+  /** `exit code 78: last line of its log`, where it has ended by itself since it was started. */
+  readonly error: string | null
+}
+
+export const APPLY_PROGRAM = `"""Changes a machine that runs, and tells how its services stand.
+
+Usage: apply.py < request.json
+       apply.py state
+"""
+import calendar
+import contextlib
+import errno
+import glob
+import json
+import os
+import pwd
+import stat
+import subprocess
+import sys
+import time
+
+ROOT = os.environ.get('HOLDFAST_ROOT', '/')
+UNITS = '/etc/systemd/system'
+ENABLED = UNITS + '/multi-user.target.wants'
+NEW = '.holdfast-new'
+ENVIRONMENT = {**os.environ, 'LC_ALL': 'C', 'TZ': 'UTC', 'SYSTEMD_PAGER': ''}
+
+
+class Refused(Exception):
+    pass
+
+
+def parent_of(path, make):
+    """The directory that a path is in, opened, and the last part of the path. With make, missing ones are made."""
+    *parts, name = [part for part in path.split('/') if part]
+    if '..' in (*parts, name):
+        raise Refused('"..": a path from the root is wanted')
+    directory = os.open(ROOT, os.O_DIRECTORY)
+    for part in parts:
+        outer = directory
+        try:
+            directory = open_directory(outer, part, make)
+        finally:
+            os.close(outer)
+    return directory, name
+
+
+def open_directory(outer, name, make=False):
+    if make:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, 0o755, dir_fd=outer)
+    status = os.stat(name, dir_fd=outer, follow_symlinks=False)
+    if not stat.S_ISLNK(status.st_mode):
+        return os.open(name, os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=outer)
+    if status.st_uid not in (0, os.geteuid()):
+        raise Refused('"{}" is a symbolic link that is not of root'.format(name))
+    return os.open(name, os.O_DIRECTORY, dir_fd=outer)
+
+
+@contextlib.contextmanager
+def parent(path, make=False):
+    directory, name = parent_of(path, make)
+    try:
+        yield directory, name
+    finally:
+        os.close(directory)
+
+
+def user_of(owner):
+    try:
+        return pwd.getpwnam(owner)
+    except KeyError:
+        raise Refused('there is no user "{}"'.format(owner)) from None
+
+
+def is_as_wanted(status, user, mode):
+    return (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (user.pw_uid, user.pw_gid, mode)
+
+
+def make_directory(path, owner, mode):
+    """Whether anything had to be done."""
+    user = user_of(owner)
+    with parent(path, make=True) as (directory, name):
+        is_new = False
+        try:
+            os.mkdir(name, 0o700, dir_fd=directory)
+            is_new = True
+        except FileExistsError:
+            pass
+        inner = open_directory(directory, name)
+        try:
+            if not is_new and is_as_wanted(os.fstat(inner), user, mode):
+                return False
+            os.fchown(inner, user.pw_uid, user.pw_gid)
+            os.fchmod(inner, mode)
+        finally:
+            os.close(inner)
+        return True
+
+
+class File:
+    """Written under another name at first; whoever reads it sees the old one whole, or the new one."""
+
+    def __init__(self, path, owner, mode, text, isInitial=False):
+        self.path = path
+        self.mode = mode
+        self.bytes = text.encode()
+        self.is_initial = isInitial
+        self.user = user_of(owner)
+        self.is_staged = False
+
+    def stage(self):
+        with parent(self.path, make=True) as (directory, name):
+            if self.is_there(directory, name):
+                return
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name + NEW, dir_fd=directory)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with open(os.open(name + NEW, flags, 0o600, dir_fd=directory), 'wb') as file:
+                self.is_staged = True
+                file.write(self.bytes)
+                file.flush()
+                os.fchown(file.fileno(), self.user.pw_uid, self.user.pw_gid)
+                os.fchmod(file.fileno(), self.mode)
+                os.fsync(file.fileno())
+
+    def is_there(self, directory, name):
+        try:
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
+        except OSError:
+            # Not there, or a symbolic link, which is replaced.
+            return False
+        with open(descriptor, 'rb') as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                return False
+            return self.is_initial or is_as_wanted(status, self.user, self.mode) and file.read() == self.bytes
+
+    def commit(self):
+        with parent(self.path) as (directory, name):
+            os.rename(name + NEW, name, src_dir_fd=directory, dst_dir_fd=directory)
+            self.is_staged = False
+            os.fsync(directory)
+
+    def discard(self):
+        if self.is_staged:
+            with parent(self.path) as (directory, name):
+                os.unlink(name + NEW, dir_fd=directory)
+
+
+def write_files(files):
+    """All of them, or none when one cannot be written. Those that were changed."""
+    try:
+        for file in files:
+            with telling(file.path):
+                file.stage()
+        changed = [file.path for file in files if file.is_staged]
+        for file in files:
+            if file.is_staged:
+                with telling(file.path):
+                    file.commit()
+        return changed
+    finally:
+        for file in files:
+            file.discard()
+
+
+def remove(path):
+    """Whether there was anything to remove. A directory with something in it stays."""
+    try:
+        with parent(path) as (directory, name):
+            status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+            if stat.S_ISDIR(status.st_mode):
+                os.rmdir(name, dir_fd=directory)
+            else:
+                os.unlink(name, dir_fd=directory)
+            return True
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EBUSY):
+            return False
+        raise
+
+
+@contextlib.contextmanager
+def telling(path):
+    try:
+        yield
+    except Refused as error:
+        raise Refused('Cannot write "{}": {}'.format(path, error)) from error
+    except OSError as error:
+        raise Refused('Cannot write "{}": {}'.format(path, error.strerror)) from error
+
+
+def run(*command):
+    ended = subprocess.run(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if ended.returncode != 0:
+        said = (ended.stderr.strip().splitlines() or ['exit code {}'.format(ended.returncode)])[-1]
+        raise Refused('Cannot run "{}": {}'.format(' '.join(command), said))
+    return ended.stdout
+
+
+def root_path(path):
+    return os.path.join(ROOT, path.lstrip('/'))
+
+
+def remove_unit(name):
+    path = UNITS + '/' + name
+    if not os.path.lexists(root_path(path)):
+        return False
+    run('systemctl', 'disable', '--now', '--quiet', name)
+    # One that has failed would be listed as such for ever; others cannot be reset.
+    with contextlib.suppress(Refused):
+        run('systemctl', 'reset-failed', '--quiet', name)
+    return remove(path)
+
+
+def is_stale(names):
+    """Whether systemd knows another text of a unit, because somebody was interrupted."""
+    return bool(names) and 'NeedDaemonReload=yes' in run('systemctl', 'show', '--property=NeedDaemonReload', *names)
+
+
+def apply(request):
+    units = request.get('units', [])
+    files = [File(**entry) for entry in request.get('files', [])]
+    unit_files = [File(UNITS + '/' + unit['name'], 'root', 0o644, unit['text']) for unit in units]
+    changed = []
+    for entry in request.get('directories', []):
+        with telling(entry['path']):
+            if make_directory(**entry):
+                changed.append(entry['path'])
+    written = write_files(files + unit_files)
+    changed += [path for path in written if not path.startswith(UNITS + '/')]
+    for path in request.get('remove', []):
+        with telling(path):
+            if remove(path):
+                changed.append(path)
+    gone = [name for name in request.get('removeUnits', []) if remove_unit(name)]
+    changed_units = [unit['name'] for unit in units if UNITS + '/' + unit['name'] in written] + gone
+    if changed_units or is_stale([unit['name'] for unit in units]):
+        run('systemctl', 'daemon-reload')
+    enable = [name for name in request.get('enable', []) if not os.path.lexists(root_path(ENABLED + '/' + name))]
+    if enable:
+        run('systemctl', 'enable', '--quiet', *enable)
+    return {'changed': changed, 'units': changed_units}
+
+
+PROPERTIES = 'Id ActiveState SubState MainPID StateChangeTimestamp NRestarts Result ExecMainStatus'.split()
+# systemd's own message that a process of a unit has ended.
+PROCESS_EXIT = '98e322203f7a4ed290d09fe03c09fe15'
+
+
+def states():
+    names = sorted(os.path.basename(path) for path in glob.glob(root_path(UNITS + '/holdfast-*.service')))
+    if not names:
+        return []
+    shown = run('systemctl', 'show', '--property=' + ','.join(PROPERTIES), *names)
+    return [state_of(dict(line.split('=', 1) for line in block.splitlines())) for block in shown.strip().split('\\n\\n')]
+
+
+def state_of(unit):
+    restarts = int(unit.get('NRestarts') or 0)
+    has_ended = restarts > 0 or unit['Result'] != 'success'
+    return {
+        'name': unit['Id'],
+        'active': unit['ActiveState'],
+        'sub': unit['SubState'],
+        'pid': int(unit['MainPID']),
+        'since': milliseconds(unit['StateChangeTimestamp']),
+        'restarts': restarts,
+        'result': unit['Result'],
+        'exitStatus': int(unit['ExecMainStatus']),
+        'error': last_end(unit['Id'], unit['Result']) if has_ended else None,
+    }
+
+
+def milliseconds(timestamp):
+    if not timestamp:
+        return 0
+    return calendar.timegm(time.strptime(timestamp, '%a %Y-%m-%d %H:%M:%S UTC')) * 1000
+
+
+def last_end(name, result):
+    """How it ended the last time, and what it said last then."""
+    journal = ('journalctl', '--quiet', '--lines=1')
+    entry = run(*journal, '--output=json', 'MESSAGE_ID=' + PROCESS_EXIT, 'UNIT=' + name).strip()
+    if not entry:
+        return result
+    end = json.loads(entry)
+    is_exit = end['EXIT_CODE'] == 'exited'
+    how = 'exit code ' + end['EXIT_STATUS'] if is_exit else 'killed by SIG' + end['EXIT_STATUS']
+    said = run(*journal, '--output=cat', '_SYSTEMD_INVOCATION_ID=' + end['INVOCATION_ID']).strip()
+    return how + ': ' + said if said else how
+
+
+def main(words):
+    if words == ['state']:
+        return states()
+    if words:
+        raise Refused('Cannot do "{}": it is no command of apply.py'.format(' '.join(words)))
+    return apply(json.load(sys.stdin))
+
+
+os.umask(0o022)
+try:
+    print(json.dumps(main(sys.argv[1:])))
+except Refused as error:
+    sys.exit(str(error).replace('\\n', ' '))
+except (ValueError, TypeError, KeyError) as error:
+    sys.exit('Cannot read the request: {}'.format(str(error).replace('\\n', ' ')))
+`

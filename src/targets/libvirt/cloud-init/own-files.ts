@@ -1,0 +1,43 @@
+// What of a machine's files is not of its services but of its being a virtual machine: where they lie, and their texts.
+
+import type { Machine, PackageSource } from '../../../machine/machine.ts'
+import type { Placement } from '../placement.ts'
+import { APPLY_PATH, APPLY_PROGRAM } from './apply-program.ts'
+import { dataFiles } from './data-disk.ts'
+import { INSTALL_PROGRAM, programsOf } from './program-copy.ts'
+import { ownFile, type WrittenFile, writeFile } from './written-file.ts'
+import type { YamlMap } from './yaml-content.ts'
+
+/** The longest of all, and the same for every machine: written once for all of them. */
+const APPLY = writeFile(ownFile(APPLY_PATH, APPLY_PROGRAM), { defer: false })
+
+/** As entries of `write_files`. */
+export function ownFiles(machine: Machine, placement: Placement): YamlMap[] {
+  const files = [
+    ...dataFiles(machine, placement),
+    ...(programsOf(machine).length > 0 ? [INSTALL_PROGRAM] : []),
+    ...(machine.kind === 'postgres' ? postgresFiles(placement) : []),
+    ...(machine.hardware.installDependencies ? (machine.packageSources ?? []).flatMap(sourceFiles) : []),
+  ]
+  return [...files.map((file) => writeFile(file, { defer: false })), APPLY]
+}
+
+/** A package would make a cluster of its own when it is installed. */
+const NO_MAIN_CLUSTER = ownFile('/etc/postgresql-common/createcluster.d/no-main.conf', 'create_main_cluster = false\n')
+
+/** By which a machine is reset when Patroni hangs: Patroni has to be able to open it. */
+const WATCHDOG_RULE = ownFile(
+  '/etc/udev/rules.d/61-holdfast-watchdog.rules',
+  'KERNEL=="watchdog", OWNER="postgres", GROUP="postgres", MODE="0600"\n',
+)
+
+function postgresFiles({ kind }: Placement): WrittenFile[] {
+  return [NO_MAIN_CLUSTER, ...(kind === 'qemu' ? [WATCHDOG_RULE] : [])]
+}
+
+/** apt reads keys as they are written here; cloud-init would want GnuPG to be there. */
+function sourceFiles({ name, source, key }: PackageSource): WrittenFile[] {
+  const keyFile = `/etc/apt/keyrings/${name}.asc`
+  const line = source.trim().replaceAll('$KEY_FILE', () => keyFile)
+  return [ownFile(keyFile, `${key.trim()}\n`), ownFile(`/etc/apt/sources.list.d/${name}.list`, `${line}\n`)]
+}

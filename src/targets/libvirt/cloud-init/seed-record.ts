@@ -1,0 +1,55 @@
+// A machine as it was written last, for a file on its cloud-init volume: what there is can be read back and compared, text
+// by text, also of a machine that does not run.
+
+import { reveal } from '../../../machine/content.ts'
+import type { Machine, MachineKind, Service } from '../../../machine/machine.ts'
+import type { ExistingMachine } from '../../target.ts'
+
+/** Of the file, beside user-data. */
+export const SEED_RECORD = 'holdfast.json'
+
+interface SeedRecord {
+  readonly name: string
+  readonly kind: MachineKind
+  readonly address: string
+  readonly directories: readonly {
+    readonly path: string
+    readonly owner: string
+    readonly mode: number
+    readonly isData: boolean
+  }[]
+  readonly files: readonly {
+    readonly path: string
+    readonly owner: string
+    readonly mode: number
+    readonly text: string
+  }[]
+  readonly services: readonly Service[]
+}
+
+/** With its secrets: the volume is as secret as they are. */
+export function seedJson(machine: Machine): string {
+  const { name, kind, address, services } = machine
+  const record: SeedRecord = {
+    ...{ name, kind, address },
+    directories: machine.directories.map(({ path, owner, mode, isData = false }) => ({ path, owner, mode, isData })),
+    files: machine.files.map(({ path, owner, mode, content }) => ({ path, owner, mode, text: reveal(content) })),
+    services,
+  }
+  return `${JSON.stringify(record, undefined, 1)}\n`
+}
+
+/** Undefined when it is not what we have written. */
+export function readSeedJson(text: string): ExistingMachine | undefined {
+  try {
+    const { name, kind, address, directories, files, services } = JSON.parse(text) as SeedRecord
+    return {
+      ...{ name, kind, address, services },
+      files: new Map(files.map(({ path, ...file }) => [path, file])),
+      directories: new Map(directories.map(({ path, ...directory }) => [path, directory])),
+      pending: new Map(),
+    }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,116 @@
+// What cloud-init does at the first boot, in its own order: units of packages are masked, our own files written, users
+// made, packages installed, files written that belong to them (`defer`), and then the commands, which start it all.
+
+import type { Hardware } from '../../../machine/hardware.ts'
+import type { Content } from '../../../machine/content.ts'
+import type { Machine, MachineDirectory } from '../../../machine/machine.ts'
+import type { Placement } from '../placement.ts'
+import { DATA_UNIT, dataDirectory } from './data-disk.ts'
+import { ownFiles } from './own-files.ts'
+import { renderUnits, unitName } from './units.ts'
+import { octal, ownFile, writeFile } from './written-file.ts'
+import { type YamlMap, yamlContent } from './yaml-content.ts'
+
+const UNITS = '/etc/systemd/system'
+
+export function userData(machine: Machine, placement: Placement): Content {
+  const { hardware } = machine
+  return [
+    '#cloud-config\n',
+    ...yamlContent({
+      hostname: machine.name,
+      preserve_hostname: false,
+      manage_etc_hosts: true,
+      locale: 'C.UTF-8',
+      ssh_pwauth: false,
+      disable_root: true,
+      users: [administrator(hardware), ...ownersOf(machine).map(systemUser)],
+      bootcmd: maskCommands(machine.packages),
+      ...(hardware.installDependencies ? packages(machine, placement) : {}),
+      write_files: [
+        ...machine.files.map((file) => writeFile(file, { defer: true })),
+        ...renderUnits(machine, placement).map(({ name, text }) =>
+          writeFile(ownFile(`${UNITS}/${name}`, text), { defer: false }),
+        ),
+        ...ownFiles(machine, placement),
+      ],
+      runcmd: commands(machine, placement),
+    }),
+  ]
+}
+
+function administrator({ sshAdminUser, sshAdminPublicKey, adminUserPassword }: Hardware): YamlMap {
+  return {
+    name: sshAdminUser,
+    groups: 'adm, sudo',
+    sudo: 'ALL=(ALL) NOPASSWD:ALL',
+    shell: '/bin/bash',
+    ssh_authorized_keys: sshAdminPublicKey === undefined ? undefined : [sshAdminPublicKey.trim()],
+    // For the console: SSH takes none.
+    lock_passwd: adminUserPassword === undefined,
+    plain_text_passwd: adminUserPassword,
+  }
+}
+
+/** Packages that come later take them as they are. */
+function ownersOf({ services, files, directories }: Machine): string[] {
+  const users = [...services.map(({ user }) => user), ...[...directories, ...files].map(({ owner }) => owner)]
+  return [...new Set(users)].filter((user) => user !== 'root')
+}
+
+function systemUser(name: string): YamlMap {
+  // People who look after PostgreSQL become its user.
+  const isPostgres = name === 'postgres'
+  return {
+    name,
+    system: true,
+    homedir: isPostgres ? '/var/lib/postgresql' : `/var/lib/${name}`,
+    shell: isPostgres ? '/bin/bash' : '/usr/sbin/nologin',
+  }
+}
+
+/** What packages would start by themselves. */
+const PACKAGE_UNITS: Readonly<Record<string, readonly string[]>> = {
+  'etcd-server': ['etcd'],
+  patroni: ['patroni'],
+  postgresql: ['postgresql'],
+  haproxy: ['haproxy'],
+  chrony: ['chrony'],
+  'prometheus-node-exporter': ['prometheus-node-exporter'],
+  'fluent-bit': ['fluent-bit'],
+  'fluent-package': ['fluentd'],
+}
+
+function maskCommands(names: readonly string[]): (readonly string[])[] | undefined {
+  const units = names.flatMap((name) => PACKAGE_UNITS[name] ?? []).map((name) => `${name}.service`)
+  return units.length === 0
+    ? undefined
+    : [['cloud-init-per', 'instance', 'holdfast-mask', 'systemctl', 'mask', '--now', ...units]]
+}
+
+function packages(machine: Machine, { kind }: Placement): YamlMap {
+  return { package_update: true, packages: [...machine.packages, ...(kind === 'qemu' ? ['qemu-guest-agent'] : [])] }
+}
+
+function commands(machine: Machine, placement: Placement): (readonly string[])[] {
+  const isPostgresVm = machine.kind === 'postgres' && placement.kind === 'qemu'
+  const units = machine.services.map(({ name }) => unitName(name))
+  return [
+    ['systemctl', 'daemon-reload'],
+    ...(dataDirectory(machine, placement) === undefined ? [] : [['systemctl', 'start', DATA_UNIT]]),
+    ...machine.directories.map(makeDirectory),
+    // It was there before its rule.
+    ...(isPostgresVm ? [['udevadm', 'trigger', '--action=change', '--sysname-match=watchdog']] : []),
+    ...(units.length === 0
+      ? []
+      : [
+          ['systemctl', 'enable', ...units],
+          ['systemctl', 'start', '--no-block', ...units],
+        ]),
+    ...(placement.kind === 'qemu' ? [['systemctl', 'start', '--no-block', 'qemu-guest-agent.service']] : []),
+  ]
+}
+
+function makeDirectory({ path, owner, mode }: MachineDirectory): string[] {
+  return ['install', '-d', '-o', owner, '-g', owner, '-m', octal(mode), path]
+}

@@ -1,0 +1,14 @@
+// What runs inside a container: libvirt enters it for us.
+
+import type { Guest } from './guest.ts'
+import type { Hypervisor } from './hypervisor.ts'
+
+export function containerGuest(hypervisor: Hypervisor, domain: string): Guest {
+  return {
+    run: (command, { input, timeoutMs }) =>
+      hypervisor.enter(domain, command, {
+        timeoutMs,
+        ...(input === undefined ? {} : { input: Buffer.from(input) }),
+      }),
+  }
+}

@@ -1,0 +1,174 @@
+// The disks of a machine: volumes that are there, or that we make in a pool under names of ours. One that is there and that
+// no record of the machine names is somebody else's, whatever it is called; so a domain is defined before its volumes are made.
+
+import { join } from 'node:path'
+import { HoldfastError } from '../../lib/errors.ts'
+import type { Machine } from '../../machine/machine.ts'
+import type { Pool, Volume } from './hypervisor.ts'
+import { baseVolumeId, poolNameOf, type PlaceFacts, rootVolumeName, seedVolumeName } from './place-facts.ts'
+import { listOf, type Report, suggestion } from './place-network.ts'
+import { type PlacedDisk, type PlacedDisks, PROGRAM } from './placement.ts'
+
+const GIB = 1024 ** 3
+
+/** Undefined when something is in the way, which was reported then. `before`: the disks it has, if it is there. */
+export function placeDisks(
+  machine: Machine,
+  facts: PlaceFacts,
+  before: PlacedDisks | undefined,
+  report: Report,
+): PlacedDisks | undefined {
+  const place = new DiskPlace(machine, facts, before, report)
+  const root = place.root()
+  const data = place.data()
+  const seed = place.seed()
+  if (root === undefined || data === 'missing' || seed === undefined) return undefined
+  return { root, data, seed, program: place.program(seed) }
+}
+
+/** Whether a service of it is our own program. */
+export function needsProgram({ services }: Pick<Machine, 'services'>): boolean {
+  return services.some(({ command: [program] }) => program.startsWith(`${PROGRAM.home}/`))
+}
+
+class DiskPlace {
+  readonly #machine: Machine
+  readonly #facts: PlaceFacts
+  readonly #before: PlacedDisks | undefined
+  readonly #report: Report
+
+  constructor(machine: Machine, facts: PlaceFacts, before: PlacedDisks | undefined, report: Report) {
+    this.#machine = machine
+    this.#facts = facts
+    this.#before = before
+    this.#report = report
+  }
+
+  root(): PlacedDisk | undefined {
+    const { volumeId, baseVolume } = this.#machine.hardware
+    if (volumeId !== undefined) return this.#given('volume_id', volumeId)
+    if (baseVolume === undefined || this.#facts.kind === 'lxc') {
+      const [what, hint] =
+        this.#facts.kind === 'lxc'
+          ? ['no root directory', 'give it "volume_id": the path of a directory on the host']
+          : ['no root disk', 'give it "volume_id", or "base_volume" to make one from']
+      this.#report(new HoldfastError('VolumeMissing', `Cannot place "${this.#machine.name}": it has ${what}`, { hint }))
+      return undefined
+    }
+    return this.#made()
+  }
+
+  data(): PlacedDisk | undefined | 'missing' {
+    const { dataVolumeId, volumeId } = this.#machine.hardware
+    if (dataVolumeId === undefined) return undefined
+    if (dataVolumeId === volumeId) {
+      const message = `Cannot place "${this.#machine.name}": volume "${dataVolumeId}" is its root disk and its data disk; wanted: one for each`
+      this.#report(new HoldfastError('VolumeInUse', message))
+      return 'missing'
+    }
+    return this.#given('data_volume_id', dataVolumeId) ?? 'missing'
+  }
+
+  seed(): PlacedDisk | undefined {
+    const pool = this.#pool(this.#machine.hardware.cloudInitVolumePool, 'cloud_init_volume_pool')
+    const name = seedVolumeName(this.#machine)
+    if (pool === undefined) return undefined
+    if (this.#facts.kind === 'lxc') return directoryIn(pool, name)
+    const there = this.#facts.volumes.get(`${pool.name}/${name}`)
+    if (there !== undefined && !this.#isOurs(there, this.#before?.seed)) return undefined
+    return { path: there?.path ?? join(pool.path, name), format: 'raw', pool: pool.name, isOurs: true }
+  }
+
+  /** Beside the seed. Not of this machine alone, so it does not go with it. */
+  program(seed: PlacedDisk): PlacedDisk | undefined {
+    const { programHash, kind, pools } = this.#facts
+    const pool = pools.find(({ name }) => name === seed.pool)
+    if (programHash === undefined || pool?.path === undefined || !needsProgram(this.#machine)) return undefined
+    const name = `holdfast-program-${programHash}.iso`
+    if (kind === 'lxc') return { ...directoryIn({ name: pool.name, path: pool.path }, name), isOurs: false }
+    return { path: join(pool.path, name), format: 'raw', pool: pool.name, isOurs: false }
+  }
+
+  #given(variable: string, id: string): PlacedDisk | undefined {
+    if (this.#facts.kind === 'lxc') return { path: id, format: 'dir', isOurs: false }
+    const volume = this.#facts.volumes.get(id)
+    if (volume === undefined) {
+      this.#report(this.#missing(`${variable} "${id}"`, id))
+      return undefined
+    }
+    return { path: volume.path, format: volume.format, isOurs: false }
+  }
+
+  #made(): PlacedDisk | undefined {
+    const { hardware, name } = this.#machine
+    const pool = this.#pool(hardware.volumePool, 'volume_pool')
+    if (pool === undefined) return undefined
+    const baseId = baseVolumeId(hardware, this.#facts.pools) as string
+    const base = this.#facts.volumes.get(baseId)
+    if (base === undefined) {
+      this.#report(this.#missing(`base_volume "${baseId}"`, baseId))
+      return undefined
+    }
+    const { volumeSizeGib } = hardware
+    if (volumeSizeGib !== undefined && volumeSizeGib * GIB < base.capacityBytes) {
+      const message = `Cannot place "${name}": its volume_size is ${volumeSizeGib} GiB, and "${baseId}" has ${(base.capacityBytes / GIB).toFixed(1)} GiB; wanted: at least as much`
+      this.#report(new HoldfastError('VolumeTooSmall', message))
+      return undefined
+    }
+    const volume = rootVolumeName(this.#facts.stack, name)
+    const there = this.#facts.volumes.get(`${pool.name}/${volume}`)
+    if (there !== undefined && !this.#isOurs(there, this.#before?.root)) return undefined
+    return { path: there?.path ?? join(pool.path, volume), format: 'qcow2', pool: pool.name, isOurs: true }
+  }
+
+  #pool(given: string | undefined, variable: string): PlacePool | undefined {
+    const { pools, uri } = this.#facts
+    const names = pools.map(({ name }) => name)
+    const asked = poolNameOf(given, pools)
+    const pool = pools.find(({ name }) => name === asked)
+    const refuse = (problem: string, hint: { readonly hint?: string }): undefined => {
+      this.#report(new HoldfastError('PoolMissing', `Cannot place "${this.#machine.name}": ${problem}`, hint))
+    }
+    if (asked === undefined)
+      return refuse(`it names no volume pool, and ${uri} has no "default"; it has ${listOf(names)}`, {
+        hint: `give "${variable}"`,
+      })
+    if (pool === undefined)
+      return refuse(`${uri} has no pool "${asked}"; it has ${listOf(names)}`, suggestion(asked, names))
+    if (!pool.isActive) {
+      const message = `Cannot place "${this.#machine.name}": its pool "${asked}" is not active`
+      this.#report(new HoldfastError('PoolInactive', message, { hint: `virsh -c ${uri} pool-start ${asked}` }))
+      return undefined
+    }
+    if (pool.path === undefined)
+      return refuse(`volumes of pool "${asked}" (${pool.type}) have no path; wanted: a pool of files`, {})
+    return { name: pool.name, path: pool.path }
+  }
+
+  #missing(what: string, id: string): HoldfastError {
+    const { pools, uri } = this.#facts
+    const [pool, ...rest] = id.split('/')
+    const isInPool = pool !== '' && rest.length > 0
+    const names = pools.map(({ name }) => name)
+    const options =
+      isInPool && !names.includes(pool)
+        ? suggestion(pool, names)
+        : { hint: isInPool ? `virsh -c ${uri} vol-list ${pool}` : 'a volume is known by its path, or as POOL/NAME' }
+    const has = isInPool && !names.includes(pool) ? `pools are ${listOf(names)}` : 'there is no such volume'
+    return new HoldfastError('VolumeMissing', `Cannot place "${this.#machine.name}" with ${what}: ${has}`, options)
+  }
+
+  #isOurs(there: Volume, recorded: PlacedDisk | undefined): boolean {
+    if (recorded?.path === there.path && recorded.isOurs) return true
+    const message = `Cannot place "${this.#machine.name}": volume "${there.name}" of pool "${there.pool}" is there already, and is not the machine's; it is left alone`
+    const hint = `if it is left of a machine that was undefined by hand, remove it: virsh -c ${this.#facts.uri} vol-delete --pool ${there.pool} ${there.name}`
+    this.#report(new HoldfastError('VolumeForeign', message, { hint }))
+    return false
+  }
+}
+
+type PlacePool = Pick<Pool, 'name'> & { readonly path: string }
+
+function directoryIn({ name: pool, path }: PlacePool, name: string): PlacedDisk {
+  return { path: join(path, name.replace(/\.iso$/u, '')), format: 'dir', pool, isOurs: true }
+}

@@ -1,0 +1,67 @@
+// Switches a machine off, and takes away what it is made of. Volumes go first and the definition last: as long as something is left, it
+// says whose that is. What others gave us, volumes with data above all, is never touched.
+//
+// A machine without a data volume has its data on its root disk. To keep them, disks and definition stay, marked as kept: when the
+// machine is written again, it is the one that it was, with the same instance id, and cloud-init does nothing a second time.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Domain, Hypervisor } from './hypervisor.ts'
+import type { PresentMachine } from './present-machine.ts'
+import { removeProgram } from './program-volume.ts'
+import { recordElement } from './record-xml.ts'
+import { removeSeed } from './seed-volume.ts'
+import { volumeOf } from './volume-of.ts'
+
+export interface StopOptions {
+  /** Asks it from inside; rejects when nobody answers. */
+  readonly powerOff: () => Promise<void>
+  /** Then it is ended, whatever it does. */
+  readonly timeoutMs: number
+  readonly onKill: () => void
+  readonly signal: AbortSignal
+}
+
+const LOOK_MS = 300
+
+/** Resolves when it is off. */
+export async function stopMachine({ hypervisor, domain }: PresentMachine, options: StopOptions): Promise<void> {
+  const { powerOff, timeoutMs, onKill, signal } = options
+  const deadline = performance.now() + timeoutMs
+  await powerOff().catch(() => hypervisor.shutdown(domain.name))
+  while (await isOn(hypervisor, domain)) {
+    if (performance.now() > deadline) {
+      onKill()
+      await hypervisor.destroy(domain.name)
+    }
+    await sleep(LOOK_MS, undefined, { signal })
+  }
+}
+
+async function isOn(hypervisor: Hypervisor, { uuid }: Domain): Promise<boolean> {
+  const domain = (await hypervisor.domains()).find((each) => each.uuid === uuid)
+  return domain !== undefined && domain.state !== 'shut off' && domain.state !== 'crashed'
+}
+
+/** Of one that is off. */
+export async function keepMachine({ hypervisor, domain, record }: PresentMachine): Promise<void> {
+  await hypervisor.autostart(domain.name, false)
+  await hypervisor.setMetadata(domain.name, recordElement({ ...record, isKept: true }))
+}
+
+/** Whether its disks have data that would go with it. */
+export function holdsData({ record: { hasBooted = false, disks } }: PresentMachine): boolean {
+  return hasBooted && disks.data === undefined
+}
+
+/** Of one that is off. */
+export async function deleteMachine({ hypervisor, domain, record }: PresentMachine): Promise<void> {
+  const { root, seed, program } = record.disks
+  const volume = root.isOurs ? await volumeOf(hypervisor, root) : undefined
+  if (volume !== undefined) await hypervisor.deleteVolume(volume)
+  if (seed.isOurs) await removeSeed({ hypervisor, disk: seed })
+  if (program !== undefined) {
+    const others = (await hypervisor.domains()).filter(({ uuid }) => uuid !== domain.uuid)
+    await removeProgram(hypervisor, program, others)
+  }
+  await hypervisor.undefine(domain.name)
+}

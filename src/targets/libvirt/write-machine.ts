@@ -1,0 +1,168 @@
+// Makes a machine, or brings one up to date, so that whoever is interrupted can go on, at any point:
+//
+//   define ─▶ root volume ─▶ program volume ─▶ (a running machine: its files) ─▶ cloud-init volume ─▶ record
+//
+// The definition comes first: it says whose the volumes are, those that are still to be made, too. The cloud-init volume, which is what
+// we read back, comes after what it tells of; until the record has its digest, it counts for nothing and is written again.
+
+import type { Accelerator } from '../../machine/hardware.ts'
+import type { Machine } from '../../machine/machine.ts'
+import type { ExistingMachine } from '../target.ts'
+import { PROGRAM_DRIVE, renderDomain, SEED_DRIVE } from './domain-xml.ts'
+import type { GuestMachine } from './guest-machine.ts'
+import { compareHardwareRecords, hardwareOf } from './hardware-changes.ts'
+import type { Hypervisor } from './hypervisor.ts'
+import type { MachineRecord } from './machine-record.ts'
+import { baseVolumeId, type DomainType, readPlaceFacts } from './place-facts.ts'
+import { placeMachine } from './place-machine.ts'
+import type { Placement } from './placement.ts'
+import { isRunning, type PresentMachine, writtenMachine } from './present-machine.ts'
+import { ensureProgram, programHash, removeProgram } from './program-volume.ts'
+import { recordElement } from './record-xml.ts'
+import { readSeed, type SeedFiles, type SeedPlace, writeSeed } from './seed-volume.ts'
+import { createVolumeOf, volumeOf } from './volume-of.ts'
+import { applyRequest, pendingAfter, seedFiles, withInitialFiles } from './written-machine.ts'
+
+export interface WriteOptions {
+  readonly stack: string
+  readonly hypervisor: Hypervisor
+  readonly present: PresentMachine | undefined
+  readonly chooseType: (hypervisor: Hypervisor, wanted: Accelerator) => Promise<DomainType>
+  /** Of a machine that runs; resolves when that has booted. */
+  readonly guest: () => Promise<GuestMachine>
+  /** For files that are gone when we are done. */
+  readonly temporary: string
+  readonly signal: AbortSignal
+}
+
+const GIB = 1024 ** 3
+
+export async function placeOne(
+  machine: Machine,
+  { stack, hypervisor, chooseType }: Pick<WriteOptions, 'stack' | 'hypervisor' | 'chooseType'>,
+): Promise<Placement> {
+  const facts = await readPlaceFacts(hypervisor, [machine], {
+    ...{ stack, programHash: programHash() },
+    chooseType: (wanted) => chooseType(hypervisor, wanted),
+  })
+  return placeMachine(machine, facts)
+}
+
+export async function writeMachine(wanted: Machine, options: WriteOptions): Promise<void> {
+  const { present, hypervisor } = options
+  const placed = await placeOne(wanted, options)
+  const fresh = recordOf(wanted, placed)
+  const before = present === undefined ? undefined : await writtenMachine(present, options)
+  const machine = withInitialFiles(wanted, before)
+  if (present === undefined) {
+    await hypervisor.define(renderDomain(machine, placed, fresh))
+    return new Writing(machine, placed, fresh, before, options).write()
+  }
+  const { record } = present
+  const changes = compareHardwareRecords(record.hardware, fresh.hardware)
+  if (changes.some(({ takes }) => takes === 'replace')) {
+    // Until it is made anew it stays what it is, and goes on to be told.
+    const asIs = { ...placed, disks: record.disks }
+    return new Writing(machine, asIs, { ...record, isKept: false }, before, options).write()
+  }
+  const updated = { ...record, ...fresh, seedDigest: record.seedDigest, isKept: false }
+  if (changes.length > 0) await hypervisor.define(renderDomain(machine, placed, updated))
+  return new Writing(machine, placed, updated, before, options).write()
+}
+
+export function recordOf(machine: Machine, placement: Placement): MachineRecord {
+  const { stack, instanceId, disks } = placement
+  const { name, kind, address } = machine
+  return {
+    ...{ stack, machine: name, kind, address, instanceId },
+    ...{ seedDigest: '', disks, hardware: hardwareOf(machine, placement) },
+  }
+}
+
+class Writing {
+  readonly #machine: Machine
+  readonly #placement: Placement
+  readonly #options: WriteOptions
+  readonly #before: ExistingMachine | undefined
+  /** As it is to be once all is done. */
+  #record: MachineRecord
+
+  constructor(
+    machine: Machine,
+    placement: Placement,
+    record: MachineRecord,
+    before: ExistingMachine | undefined,
+    options: WriteOptions,
+  ) {
+    this.#machine = machine
+    this.#placement = placement
+    this.#record = record
+    this.#before = before
+    this.#options = options
+  }
+
+  async write(): Promise<void> {
+    const { present, hypervisor } = this.#options
+    const { domain, disks } = this.#placement
+    await this.#ensureRoot()
+    await this.#ensureProgram()
+    await this.#writeFiles()
+    const { autostart } = this.#machine.hardware
+    if (present?.domain.isAutostarted !== autostart) await hypervisor.autostart(domain, autostart)
+    if (JSON.stringify(this.#record) !== JSON.stringify(present?.record))
+      await hypervisor.setMetadata(domain, recordElement(this.#record))
+    const old = present?.record.disks.program
+    if (old !== undefined && old.path !== disks.program?.path)
+      await removeProgram(hypervisor, old, await hypervisor.domains())
+  }
+
+  /** A machine whose root disk was taken away begins anew. */
+  async #ensureRoot(): Promise<void> {
+    const { hypervisor } = this.#options
+    const { root } = this.#placement.disks
+    if (!root.isOurs || (await volumeOf(hypervisor, root)) !== undefined) return
+    const { hardware } = this.#machine
+    const base = await hypervisor.findVolume(baseVolumeId(hardware, await hypervisor.pools()) as string)
+    if (base === undefined) throw new TypeError('a base volume that was there when the machine was placed')
+    const { volumeSizeGib } = hardware
+    const capacityBytes = volumeSizeGib === undefined ? base.capacityBytes : volumeSizeGib * GIB
+    await createVolumeOf(hypervisor, root, { format: 'qcow2', capacityBytes, backing: base })
+    const { hasBooted: _, appliedDigest: __, started: ___, pending: ____, leftovers: _____, ...unborn } = this.#record
+    this.#record = unborn
+  }
+
+  async #ensureProgram(): Promise<void> {
+    const { hypervisor, present, temporary, signal } = this.#options
+    const { disks, domain, kind } = this.#placement
+    if (disks.program === undefined) return
+    await ensureProgram({ hypervisor, disk: disks.program, temporary, signal })
+    const old = present?.record.disks.program
+    if (present === undefined || old === undefined || old.path === disks.program.path || !isRunning(present)) return
+    // A container keeps the directory that it started with.
+    if (kind === 'lxc') await ensureProgram({ hypervisor, disk: old, temporary, signal })
+    else await hypervisor.changeMedia(domain, PROGRAM_DRIVE, disks.program.path)
+  }
+
+  async #writeFiles(): Promise<void> {
+    const { present, hypervisor, temporary, signal, guest } = this.#options
+    const { disks, domain } = this.#placement
+    const files = seedFiles(this.#machine, this.#placement)
+    const seed: SeedPlace = { hypervisor, disk: disks.seed, temporary, signal }
+    if (await this.#isWritten(seed, files)) return
+    const isLive = present !== undefined && isRunning(present)
+    const request = applyRequest(this.#machine, this.#placement, this.#before, this.#record)
+    if (isLive) await (await guest()).apply(request)
+    const seedDigest = await writeSeed(seed, files, async () => {
+      if (isLive) await hypervisor.changeMedia(domain, SEED_DRIVE, disks.seed.path)
+    })
+    const pending = pendingAfter(this.#machine, this.#before, this.#record)
+    const later = isLive ? { appliedDigest: seedDigest, leftovers: [] } : { leftovers: request.remove }
+    this.#record = { ...this.#record, seedDigest, pending, ...later }
+  }
+
+  async #isWritten(place: SeedPlace, files: SeedFiles): Promise<boolean> {
+    const seed = await readSeed(place)
+    if (seed === undefined || seed.digest !== this.#record.seedDigest) return false
+    return seed.files.size === files.size && [...files].every(([name, text]) => seed.files.get(name) === text)
+  }
+}
