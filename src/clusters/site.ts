@@ -24,6 +24,8 @@ export interface Site {
 export interface MachineSpec {
   readonly name: string
   readonly address: string
+  /** Of its other interfaces. */
+  readonly moreAddresses: readonly string[]
   readonly hardware: Hardware
 }
 

@@ -1,6 +1,7 @@
 // What a virtual machine is made of, by the variables of the stack file. The target `local` has no use for it.
 
 import type { Secret } from '../lib/secret.ts'
+import type { PackageSource } from './machine.ts'
 
 export interface Hardware {
   /** Where it runs: a URI as virsh takes it, such as `qemu:///system` or `qemu+ssh://kvm1/system`. */
@@ -59,7 +60,7 @@ export interface TimeSource {
 /** fluent-bit or fluentd. */
 export interface LogForwarding {
   readonly agent: 'fluentbit' | 'fluentd'
-  /** By the name of the variable without `_tag`: `etcd`, `node_exporter`, `coredns`, `patroni`. */
+  /** Those given, by the name of the variable without `_tag`: `etcd`, `node_exporter`, `coredns`, `patroni`. */
   readonly tags: Readonly<Record<string, string>>
   readonly forward:
     | {
@@ -83,4 +84,6 @@ export interface LogForwarding {
     | undefined
   /** fluentd's `<buffer>` section, whole. */
   readonly buffer: string | undefined
+  /** Of the agent's vendor; without it the image has the agent. */
+  readonly packageSource: PackageSource | undefined
 }

@@ -15,6 +15,8 @@ export interface Machine {
   readonly hardware: Hardware
   /** Debian packages its services come from. */
   readonly packages: readonly string[]
+  /** Where packages come from that Debian does not have. */
+  readonly packageSources?: readonly PackageSource[]
   /** In the order they have to be made. */
   readonly directories: readonly MachineDirectory[]
   readonly files: readonly MachineFile[]
@@ -22,6 +24,16 @@ export interface Machine {
   readonly services: readonly Service[]
   /** What its services listen on, at `address`. */
   readonly ports: readonly Port[]
+}
+
+/** A source of packages of somebody's own. */
+export interface PackageSource {
+  /** Of its file. */
+  readonly name: string
+  /** A line as sources.list has it; `$KEY_FILE` in it stands for the file with the key. */
+  readonly source: string
+  /** That signs it: an OpenPGP public key, ASCII-armored. */
+  readonly key: string
 }
 
 export interface MachineDirectory {

@@ -1,7 +1,7 @@
 // How the clock and the logs of a machine are written in a stack file: chrony, fluentd, fluent-bit.
 
 import { z } from 'zod'
-import { flag, map, number, pem, secret, text } from '../document/values.ts'
+import { flag, map, number, pem, preset, secret, text, written } from '../document/values.ts'
 import { endpoints, etcdClientSchema } from './schema-etcd.ts'
 
 const timeSources = z
@@ -33,27 +33,44 @@ export const chronySchema = map({
     .describe('When the clock may be stepped instead of slewed.'),
 }).meta({ id: 'chrony' })
 
-const tag = z.string({ error: 'a tag' }).optional()
+/** Written into configurations as it is. Variables that are not used may be empty. */
+function word(what: string, pattern = /^[\w.:/@-]*$/u) {
+  return written((text) => (pattern.test(text) ? text : undefined), 'text', what, 'letters, digits and "._:/@-"')
+}
+
+const tag = (standard: string) => preset(word('a tag'), standard)
 
 const agent = {
   enabled: enabled.describe('Whether to install it.'),
-  etcd_tag: tag.describe('Tag of the logs of etcd.'),
-  coredns_tag: tag.describe('Tag of the logs of the name server.'),
-  coredns_updater_tag: tag.describe('Tag of the logs of the updater of zone files.'),
-  patroni_tag: tag.describe('Tag of the logs of Patroni.'),
-  node_exporter_tag: tag.describe('Tag of the logs of the Prometheus node exporter.'),
+  etcd_tag: tag('etcd').describe('Tag of the logs of etcd.'),
+  coredns_tag: tag('coredns').describe('Tag of the logs of the name server.'),
+  coredns_updater_tag: tag('coredns_updater').describe(
+    'Tag of the logs of the updater of zone files, which there is with `engine: coredns`.',
+  ),
+  patroni_tag: tag('patroni').describe('Tag of the logs of Patroni.'),
+  node_exporter_tag: tag('node_exporter').describe('Tag of the logs of the Prometheus node exporter.'),
   forward: map({
-    domain: text('a name or an address').describe('Name or address of the node that takes the logs.'),
+    domain: word('a name or an address', /^[\w.:-]+$/u).describe('Name or address of the node that takes the logs.'),
     port: number(1, 65_535).describe('Its port.'),
-    hostname: z
-      .string({ error: 'a name' })
-      .optional()
-      .describe('What the machine calls itself; its name unless given.'),
+    hostname: word('a name').optional().describe('What the machine calls itself; its name unless given.'),
     shared_key: secret.describe('The key shared with that node.'),
     ca_cert: pem.describe('Authority that signed the certificate of that node.'),
   })
     .optional()
     .describe('Where logs are sent, by the forward protocol.'),
+  package_source: map(
+    {
+      source: text('a line of sources.list').describe(
+        'A line as sources.list has it, with `[signed-by=$KEY_FILE]`, which stands for the file with the key.',
+      ),
+      key: pem.describe('The OpenPGP public key that signs it, ASCII-armored.'),
+    },
+    'a map with "source" and "key"',
+  )
+    .optional()
+    .describe(
+      "The vendor's source of Debian packages, to install it from with `install_dependencies`. Without it the image has to have it.",
+    ),
 }
 
 export const fluentdSchema = map({

@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { map, number, text, written } from '../document/values.ts'
+import { parseAddressRange } from './address-range.ts'
 
 export const ip = written((word) => (isIP(word) === 0 ? undefined : word), 'address', 'an IP address', 'an IP address')
 
@@ -41,6 +42,8 @@ const settings = {
   dns_servers: z.array(ip, { error: 'a list of addresses' }).optional().describe('Name servers to use.'),
 }
 
+const KNOWN_BY = 'a network is known by its id or by its name; wanted: either "network_id" or "network_name"'
+
 const libvirtNetwork = map(
   {
     network_id: maybeEmpty('an id').describe('Id (UUID) of the libvirt network.'),
@@ -50,9 +53,34 @@ const libvirtNetwork = map(
   'a map with "network_id" or "network_name"',
 )
   .refine(({ network_id, network_name }) => (network_id === undefined) !== (network_name === undefined), {
-    error: 'a network is known by its id or by its name; wanted: either "network_id" or "network_name"',
+    error: KNOWN_BY,
   })
   .meta({ id: 'libvirt-network' })
+
+const addressRange = written(
+  (word) => parseAddressRange(word),
+  'FIRST-LAST',
+  'a range of addresses',
+  'the first and the last address, such as 192.168.122.100-192.168.122.199',
+)
+
+/** Where machines are connected that name no network of their own. */
+export const machineNetworkSchema = map(
+  {
+    network_id: maybeEmpty('an id').describe('Id (UUID) of the libvirt network.'),
+    network_name: maybeEmpty('a name').describe('Name of the libvirt network, where no id is given.'),
+    addresses: addressRange.describe('Addresses that machines get, `FIRST-LAST`; each keeps the one it has.'),
+    prefix_length: settings.prefix_length,
+    gateway: settings.gateway,
+    dns_servers: settings.dns_servers,
+  },
+  'a map with "network_name" and "addresses"',
+)
+  .refine(({ network_id, network_name }) => (network_id === undefined) !== (network_name === undefined), {
+    error: KNOWN_BY,
+  })
+  .meta({ id: 'machine-network' })
+export type MachineNetworkDocument = z.output<typeof machineNetworkSchema>
 
 const libvirtNetworks = z.array(libvirtNetwork, { error: 'a list of networks' })
 

@@ -5,7 +5,7 @@ import { isIPv4 } from 'node:net'
 import { z } from 'zod'
 import { flag, list, number, preset, secret, text, written } from '../document/values.ts'
 import { chronySchema, fluentbitSchema, fluentdSchema } from './schema-logs.ts'
-import { maybeEmpty, networkShape } from './schema-networks.ts'
+import { machineNetworkSchema, maybeEmpty, networkShape } from './schema-networks.ts'
 
 export const MACHINE_DEFAULTS = {
   hypervisor: 'qemu:///system',
@@ -38,6 +38,9 @@ export const settingsShape = {
     .describe('Size in GiB of root disks that are made; that of `base_volume` unless given.'),
   vcpus: preset(number(1, 512), MACHINE_DEFAULTS.vcpus).describe('Virtual processors.'),
   memory: preset(number(128, 16_777_216), MACHINE_DEFAULTS.memory).describe('Memory in MiB.'),
+  machine_network: machineNetworkSchema
+    .optional()
+    .describe('With `target: libvirt`, the network of machines that name none, and the addresses they get there.'),
   cloud_init_volume_pool: text('the name of a pool').optional().describe('Volume pool for the cloud-init volume.'),
   ssh_admin_user: preset(text('a user name'), MACHINE_DEFAULTS.ssh_admin_user).describe(
     'Name of the administrator in the image.',

@@ -15,7 +15,7 @@ const HTTP_TIMEOUT_MS = 2000
 
 /** What is read of /status. */
 interface ServerStatus {
-  readonly version: string
+  readonly version: string | undefined
   readonly sources: readonly { readonly name: string; readonly state: string; readonly error?: string }[]
   readonly zones: readonly { readonly zone: string; readonly state: string; readonly errors?: readonly string[] }[]
 }
@@ -44,14 +44,16 @@ export async function dnsStatus(spec: DnsSpec, domain: string, signal: AbortSign
 }
 
 async function report(
-  { port, healthPort }: DnsSpec,
+  { engine, port, healthPort }: DnsSpec,
   server: MachineSpec,
   domain: string,
   signal: AbortSignal,
 ): Promise<ServerReport> {
   const [answers, status] = await Promise.allSettled([
     ask(server, port, domain, signal),
-    readStatus(server.address, healthPort, signal),
+    engine === 'coredns'
+      ? readHealth(server.address, healthPort, signal)
+      : readStatus(server.address, healthPort, signal),
   ])
   signal.throwIfAborted()
   const failure = [answers, status].find((each) => each.status === 'rejected')
@@ -87,14 +89,30 @@ async function ask({ name, address }: MachineSpec, port: number, domain: string,
 }
 
 async function readStatus(address: string, port: number, signal: AbortSignal): Promise<ServerStatus> {
-  const url = `http://${isIPv6(address) ? `[${address}]` : address}:${port}/status`
-  const timed = AbortSignal.any([signal, AbortSignal.timeout(HTTP_TIMEOUT_MS)])
-  try {
-    const response = await fetch(url, { signal: timed })
+  return get(`${baseUrl(address, port)}/status`, signal, async (response) => {
     const status = (await response.json()) as Partial<ServerStatus>
     if (status.version === undefined || status.sources === undefined || status.zones === undefined)
       throw new Error('it is no status of a name server')
     return { version: status.version, sources: status.sources, zones: status.zones }
+  })
+}
+
+/** CoreDNS tells that it is well, and no more. */
+async function readHealth(address: string, port: number, signal: AbortSignal): Promise<ServerStatus> {
+  return get(`${baseUrl(address, port)}/health`, signal, async (response) => {
+    if (!response.ok) throw new Error(`it answers ${response.status}`)
+    return { version: undefined, sources: [], zones: [] }
+  })
+}
+
+function baseUrl(address: string, port: number): string {
+  return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`
+}
+
+async function get<T>(url: string, signal: AbortSignal, read: (response: Response) => Promise<T>): Promise<T> {
+  const timed = AbortSignal.any([signal, AbortSignal.timeout(HTTP_TIMEOUT_MS)])
+  try {
+    return await read(await fetch(url, { signal: timed }))
   } catch (thrown) {
     const { cause } = thrown as Error
     throw new Error(`no status at ${url}: ${messageOf(cause ?? thrown)}`, { cause: thrown })

@@ -162,6 +162,16 @@ test('a server with an IPv6 address listens on that', () => {
   })
 })
 
+test('names are served on every interface, health and metrics on the first', () => {
+  const server = { ...machineSpec('dns-1', '10.1.0.1'), moreAddresses: ['10.2.0.1', '2001:db8::1'] }
+  const [machine] = machines({ servers: [server] })
+  expect(load(machine)).toMatchObject({
+    bind: ['10.1.0.1', '10.2.0.1', '2001:db8::1'],
+    health: { host: '10.1.0.1', port: 8080 },
+    prometheus: { host: '10.1.0.1', port: 9153 },
+  })
+})
+
 test('zone files of the user are put on every server, and a reverse zone of theirs is left to them', () => {
   const zones = [
     { name: 'db.example.test', text: 'text\n' },

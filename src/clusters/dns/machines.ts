@@ -1,13 +1,16 @@
-// The name servers of a stack as machines: names.yaml, the zones it names, and how to reach etcd. Nothing that changes
-// here takes a server away: zones and certificates are followed, names.yaml and the password are read again on SIGHUP.
+// The name servers of a stack as machines: names.yaml, the zones it names, and how to reach etcd; or CoreDNS with the same
+// zones. Nothing that changes here takes a server away: zones and certificates are followed, names.yaml and the password
+// are read again on SIGHUP.
 
 import { HoldfastError } from '../../lib/errors.ts'
 import { type Content, content, plain } from '../../machine/content.ts'
 import type { Machine, MachineFile, OnChange, Service } from '../../machine/machine.ts'
+import type { HostPart } from '../host/host-part.ts'
 import type { EtcdAccess, MachineSpec, Site } from '../site.ts'
+import { COREDNS_ZONES, corednsPart } from './coredns.ts'
 import { type NamesContext, namesYamls, PATHS } from './names-yaml.ts'
 import { forwardZone, type OwnZones, reverseZones, withSerial, type ZoneText } from './own-zones.ts'
-import type { DnsSpec } from './spec.ts'
+import type { DnsSpec, ZoneFile } from './spec.ts'
 import { zoneOrigin } from './zone-origin.ts'
 
 export interface DnsContext extends NamesContext {
@@ -24,10 +27,9 @@ const RELOAD: OnChange = { reload: SERVICE }
 
 export function dnsMachines(spec: DnsSpec, site: Site, context: DnsContext): Machine[] {
   refuseTakenNames(spec, site, context)
-  const shared = [...zoneFiles(spec, site, context), ...etcdFiles(context.etcd)]
-  const yamlOf = namesYamls(spec, site, context)
+  const partOf = spec.engine === 'coredns' ? corednsParts(spec, site, context) : ownParts(spec, site, context)
   return spec.servers.map((server): Machine => {
-    const config = file(PATHS.config, plain(yamlOf(server)), { onChange: RELOAD })
+    const { directories = [], files = [], services = [] } = partOf(server)
     return {
       name: server.name,
       kind: 'dns',
@@ -35,14 +37,7 @@ export function dnsMachines(spec: DnsSpec, site: Site, context: DnsContext): Mac
       hardware: server.hardware,
       // For people who look: our own program needs nothing.
       packages: ['bind9-dnsutils'],
-      directories: [
-        { path: '/etc/holdfast', owner: 'root', mode: 0o755 },
-        { path: PATHS.zones, owner: 'root', mode: 0o755 },
-        { path: PATHS.reverse, owner: 'root', mode: 0o755 },
-        { path: PATHS.state, owner: USER, mode: 0o700, isData: true },
-      ],
-      files: [config, ...shared],
-      services: [service(spec, server, site)],
+      ...{ directories, files, services },
       ports: [
         { port: spec.port, protocol: 'udp', purpose: 'DNS' },
         { port: spec.port, protocol: 'tcp', purpose: 'DNS' },
@@ -51,6 +46,45 @@ export function dnsMachines(spec: DnsSpec, site: Site, context: DnsContext): Mac
       ],
     }
   })
+}
+
+type PartOf = (server: MachineSpec) => HostPart
+
+function ownParts(spec: DnsSpec, site: Site, context: DnsContext): PartOf {
+  const zones = zonesOf(spec, site, context)
+  const shared = [
+    ...zoneFiles(zones, context, {
+      stack: () => PATHS.zone,
+      user: ({ name }) => `${PATHS.zones}/${name}`,
+      reverse: (origin) => `${PATHS.reverse}/${origin}`,
+    }),
+    ...etcdFiles(context.etcd),
+  ]
+  const yamlOf = namesYamls(spec, site, context)
+  return (server) => ({
+    directories: [
+      { path: '/etc/holdfast', owner: 'root', mode: 0o755 },
+      { path: PATHS.zones, owner: 'root', mode: 0o755 },
+      { path: PATHS.reverse, owner: 'root', mode: 0o755 },
+      { path: PATHS.state, owner: USER, mode: 0o700, isData: true },
+    ],
+    files: [file(PATHS.config, plain(yamlOf(server)), { onChange: RELOAD }), ...shared],
+    services: [service(spec, server, site)],
+  })
+}
+
+/** The origin of a zone is the name of its file, and nobody delegates to zones that only our own server has. */
+function corednsParts(spec: DnsSpec, site: Site, context: DnsContext): PartOf {
+  const zones = zonesOf(spec, site, { ...context, patroni: [] })
+  const files = zoneFiles(zones, context, {
+    stack: (origin) => `${COREDNS_ZONES.stack}/${origin}`,
+    user: ({ name }) => `${COREDNS_ZONES.stack}/${zoneOrigin(name)}`,
+    reverse: (origin) => `${COREDNS_ZONES.reverse}/${origin}`,
+  })
+  return (server) => {
+    const part = corednsPart(spec, server, site, { user: USER, service: SERVICE, etcd: context.etcd })
+    return { ...part, files: [...(part.files ?? []), ...files] }
+  }
 }
 
 function service({ port, healthPort, metricsPort }: DnsSpec, server: MachineSpec, site: Site): Service {
@@ -66,26 +100,36 @@ function service({ port, healthPort, metricsPort }: DnsSpec, server: MachineSpec
   }
 }
 
+interface Zones {
+  readonly given: readonly ZoneFile[]
+  readonly own: OwnZones
+}
+
+function zonesOf({ zones, servers }: DnsSpec, { domain }: Site, { machines, patroni, etcd }: DnsContext): Zones {
+  const delegated = etcd === undefined ? [] : patroni.map(({ scope }) => scope)
+  return { given: zones, own: { domain, machines, servers: servers.map(({ name }) => name), delegated } }
+}
+
+/** Where the files of zones are. */
+interface ZonePaths {
+  stack(origin: string): string
+  user(zone: ZoneFile): string
+  reverse(origin: string): string
+}
+
 /** The server watches them. */
-function zoneFiles({ zones, servers }: DnsSpec, { domain }: Site, context: DnsContext): MachineFile[] {
-  const { machines, patroni, etcd, existing = [] } = context
-  const own: OwnZones = {
-    domain,
-    machines,
-    servers: servers.map(({ name }) => name),
-    delegated: etcd === undefined ? [] : patroni.map(({ scope }) => scope),
-  }
+function zoneFiles({ given, own }: Zones, { existing = [] }: DnsContext, paths: ZonePaths): MachineFile[] {
   const generated = (path: string, text: ZoneText) => {
     const texts = existing.flatMap((files) => files.get(path)?.text ?? [])
     return file(path, plain(withSerial(text, texts)))
   }
-  const given = new Set(zones.map(({ name }) => zoneOrigin(name)))
+  const origins = new Set(given.map(({ name }) => zoneOrigin(name)))
   return [
-    generated(PATHS.zone, forwardZone(own)),
-    ...zones.map(({ name, text }) => file(`${PATHS.zones}/${name}`, plain(text))),
+    generated(paths.stack(own.domain), forwardZone(own)),
+    ...given.map((zone) => file(paths.user(zone), plain(zone.text))),
     ...[...reverseZones(own)]
-      .filter(([origin]) => !given.has(origin))
-      .map(([origin, text]) => generated(`${PATHS.reverse}/${origin}`, text)),
+      .filter(([origin]) => !origins.has(origin))
+      .map(([origin, text]) => generated(paths.reverse(origin), text)),
   ]
 }
 

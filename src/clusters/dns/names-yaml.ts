@@ -54,10 +54,12 @@ function etcdSources(spec: DnsSpec, site: Site, { patroni }: NamesContext): obje
 }
 
 function serveSettings(spec: DnsSpec, server: MachineSpec, path: (inside: string) => string): object {
-  const at = (port: number) => `${isIPv6(server.address) ? `[${server.address}]` : server.address}:${port}`
+  const place = (address: string, port: number) => `${isIPv6(address) ? `[${address}]` : address}:${port}`
+  const at = (port: number) => place(server.address, port)
   const { alternateDnsServers } = spec
   return {
-    listen: [at(spec.port)],
+    // Names on every interface, the rest on the first.
+    listen: [server.address, ...server.moreAddresses].map((address) => place(address, spec.port)),
     ...(alternateDnsServers.length > 0 && { forward: alternateDnsServers, loop: true }),
     load_balance: spec.loadBalanceRecords,
     nsid: server.name,

@@ -7,6 +7,7 @@ import { machineShape, machines, settingsShape } from '../../machine/schema.ts'
 import { endpoints, etcdClientSchema } from '../../machine/schema-etcd.ts'
 
 export const DNS_DEFAULTS = {
+  engine: 'holdfast' as const,
   port: 53,
   health_port: 8080,
   metrics_port: 9153,
@@ -59,6 +60,9 @@ export const dnsSchema = map(
   {
     servers: machines(server, 'servers').describe(
       'How many name servers, which are then `dns-1`, `dns-2` …, or a list of them.',
+    ),
+    engine: preset(z.enum(['holdfast', 'coredns'], { error: '"holdfast" or "coredns"' }), DNS_DEFAULTS.engine).describe(
+      "What serves names: our own name server, or the image's CoreDNS, `/usr/local/bin/coredns`, whose zone files are kept as etcd has them.",
     ),
     zones: path
       .optional()

@@ -3,6 +3,7 @@
 import type { EtcdAccess, MachineSpec } from '../site.ts'
 
 export interface DnsSpec {
+  readonly engine: DnsEngine
   readonly servers: readonly MachineSpec[]
   readonly port: number
   readonly healthPort: number
@@ -19,6 +20,9 @@ export interface DnsSpec {
   /** Asked for all that the zones do not have. */
   readonly alternateDnsServers: readonly string[]
 }
+
+/** Our own name server, or CoreDNS beside our updater of zone files. */
+export type DnsEngine = 'holdfast' | 'coredns'
 
 export interface ZoneFile {
   /** Its file name in the directory. */

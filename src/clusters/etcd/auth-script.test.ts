@@ -8,7 +8,7 @@ const site = { path: (_: string, path: string) => `/it's here${path}` } as Site
 
 function userCalls(permissions: EtcdUser['permissions']): string {
   const spec = {
-    members: [{ name: 'etcd-1', address: '10.0.0.1', hardware: {} as Hardware, tls: undefined }],
+    members: [{ name: 'etcd-1', address: '10.0.0.1', moreAddresses: [], hardware: {} as Hardware, tls: undefined }],
     bootstrapMember: 'etcd-1',
     clientCertAuth: true,
     users: [{ name: 'u', permissions, password: undefined }],

@@ -27,7 +27,10 @@ const site: Site = {
 }
 
 const [one, two, three] = ['etcd-1', 'etcd-2', 'etcd-3'].map(
-  (name, index): EtcdMember => ({ name, address: `10.0.0.${index + 1}`, hardware: {} as Hardware, tls: undefined }),
+  (name, index): EtcdMember => ({
+    ...{ name, address: `10.0.0.${index + 1}`, moreAddresses: [] },
+    ...{ hardware: {} as Hardware, tls: undefined },
+  }),
 )
 
 const spec: EtcdSpec = {

@@ -14,8 +14,8 @@ import { SETTINGS_STEP } from './settings-step.ts'
 import { PATRONI_PORT, POSTGRES_PORT, type PostgresMember, type PostgresSpec } from './spec.ts'
 import { CLEAR_UNFINISHED } from './unfinished-data.ts'
 
-/** Of PostgreSQL whichever version there is. Debian's Patroni does without python3-idna, and then cannot reach an etcd that has TLS. */
-const PACKAGES: readonly string[] = ['patroni', 'postgresql', 'python3-etcd', 'python3-idna']
+/** Debian's Patroni does without python3-idna, and then cannot reach an etcd that has TLS. */
+const PACKAGES: readonly string[] = ['patroni', 'python3-etcd', 'python3-idna']
 const PYTHON = '/usr/bin/python3'
 const PATRONI = 'patroni'
 const SETTINGS = 'patroni-settings'
@@ -33,7 +33,7 @@ export function postgresMachines(spec: PostgresSpec, site: Site, etcd: EtcdAcces
       kind: 'postgres',
       address: member.address,
       hardware: member.hardware,
-      packages: PACKAGES,
+      packages: [...PACKAGES, spec.version === undefined ? 'postgresql' : `postgresql-${spec.version}`],
       directories: [
         { path: PATHS.config, owner: POSTGRES_USER, mode: 0o700 },
         { path: versionPaths(site.postgresVersion).home, owner: POSTGRES_USER, mode: 0o700, isData: true },

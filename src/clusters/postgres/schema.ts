@@ -112,6 +112,13 @@ export const postgresSchema = map(
     members: machines(member, 'members').describe(
       'How many members, which are then `postgres-1`, `postgres-2` …, or a list of them.',
     ),
+    version: z
+      .string({ error: 'a major version, such as "15"' })
+      .regex(/^\d{2}$/u, { error: 'a major version, such as "15"' })
+      .optional()
+      .describe(
+        'Major version of PostgreSQL in virtual machines, `15` unless given; data stays with the version that made it.',
+      ),
     ...settings,
     etcd: patroniEtcdSchema,
     patroni: map(patroniShape).optional().describe('Settings of Patroni.'),

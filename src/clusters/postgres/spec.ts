@@ -4,6 +4,8 @@ import type { Secret } from '../../lib/secret.ts'
 import type { EtcdAccess, MachineSpec } from '../site.ts'
 
 export interface PostgresSpec {
+  /** Of virtual machines; undefined: whatever is usual. */
+  readonly version: string | undefined
   readonly members: readonly PostgresMember[]
   readonly params: Readonly<Record<string, string>>
   readonly replicatorPassword: Secret | undefined
