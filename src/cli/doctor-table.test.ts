@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Finding } from '../targets/local/checks/finding.ts'
+import type { Finding } from '../targets/finding.ts'
 import { formatFindings } from './doctor-table.ts'
 
 const OK: Finding = { check: 'node', state: 'ok', message: 'Node 24.21.0' }

@@ -1,6 +1,6 @@
 // What was found on this host, for people: a mark and a line for each check, below it what to do.
 
-import { type Finding, isProblem } from '../targets/local/checks/finding.ts'
+import { type Finding, isProblem } from '../targets/finding.ts'
 import { type Paint, painter } from './colour.ts'
 import { printable } from './table.ts'
 

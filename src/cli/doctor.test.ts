@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { collectingIo } from '../../test/support/command-line.ts'
-import type { Finding } from '../targets/local/checks/finding.ts'
+import type { Finding } from '../targets/finding.ts'
 import { doctorCommand } from './doctor.ts'
 
 let state: string

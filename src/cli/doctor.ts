@@ -1,9 +1,7 @@
 // `holdfast doctor`: whether this host can run a stack, and what is missing. With --fix it installs what is missing and
 // then looks again.
 
-import { checkHost } from '../targets/local/checks/check-host.ts'
-import { isProblem } from '../targets/local/checks/finding.ts'
-import { packagesOf, usersOf } from '../targets/local/checks/host-machine.ts'
+import { isProblem } from '../targets/finding.ts'
 import { installPackages } from '../targets/local/packages.ts'
 import { makeSystemUser, OWN_USER } from '../targets/local/system-user.ts'
 import { hasColour } from './colour.ts'
@@ -28,7 +26,7 @@ export const doctorCommand = command({
     const signal = io.stopSignal()
     const subject = await chooseSubject(args, io)
     if (fix) await fixHost(subject, io, signal)
-    const findings = await checkHost({ ...subject, isRoot: isRoot(), signal })
+    const findings = await subject.check(signal)
     const isReady = !findings.some(isProblem)
     if (json) io.stdout.write(`${JSON.stringify({ ready: isReady, findings }, undefined, 2)}\n`)
     else io.stdout.write(formatFindings(findings, hasColour(io, io.stdout)))
@@ -36,8 +34,8 @@ export const doctorCommand = command({
   },
 })
 
-async function fixHost({ machines }: DoctorSubject, io: Io, signal: AbortSignal): Promise<void> {
+async function fixHost({ needs }: DoctorSubject, io: Io, signal: AbortSignal): Promise<void> {
   const onProgress = (step: string) => io.stderr.write(`packages: ${step}\n`)
-  await installPackages(packagesOf(machines), { isRoot: isRoot(), signal, env: passedEnv(io.env), onProgress })
-  if (isRoot() && usersOf(machines).includes(OWN_USER)) await makeSystemUser(OWN_USER, signal)
+  await installPackages(needs.packages, { isRoot: isRoot(), signal, env: passedEnv(io.env), onProgress })
+  if (isRoot() && needs.users.includes(OWN_USER)) await makeSystemUser(OWN_USER, signal)
 }

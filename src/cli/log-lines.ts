@@ -1,7 +1,7 @@
 // Lines of many services together: where each comes from stands in front, aligned and in a colour for each machine.
 
 import { stripVTControlCharacters } from 'node:util'
-import type { LogLine } from '../targets/local/logs.ts'
+import type { LogLine } from '../targets/target.ts'
 import { painter, type Style } from './colour.ts'
 import { printable } from './table.ts'
 

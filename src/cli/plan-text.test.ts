@@ -128,3 +128,32 @@ test('no line is wider than the terminal, and nothing in it steers the terminal'
   expect(Math.max(...text.split('\n').map((line) => line.length))).toBe(40)
   expect(text).toContain('max_connections: 1?[2J\n')
 })
+
+test('a machine that is made anew says why, and one that waits for its next start says so', () => {
+  const change = (name: string, effect: 'replace' | 'next start', why: string): Detail => {
+    const diff = diffLines('1024', '2048')
+    return { what: 'hardware', name, change: 'change', why, effect, diff }
+  }
+  const anew = machine('etcd-1', {
+    ...{ action: 'replace', effect: 'replace' },
+    details: [change('volume_id', 'replace', 'its root disk is another one')],
+  })
+  const waiting = machine('etcd-2', {
+    ...{ action: 'update', effect: 'next start' },
+    details: [change('memory', 'next start', 'a running machine keeps its memory')],
+  })
+  expect(formatPlan(plan(anew, waiting), PLAIN)).toBe(`Plan for lab, from /home/me/stack.yaml
+
+± etcd-1  127.77.10.1  made anew, in its turn
+    ~ volume_id: its root disk is another one, has to be made anew
+        - 1024
+        + 2048
+
+~ etcd-2  127.77.10.2  interrupts nothing; some of it from its next start on
+    ~ memory: a running machine keeps its memory, from its next start on
+        - 1024
+        + 2048
+
+0 to create, 1 to update, 1 to make anew, 0 to delete; 0 restarts
+`)
+})

@@ -3,7 +3,7 @@
 
 import { basename } from 'node:path'
 import type { MachineKind } from '../machine/machine.ts'
-import { type Detail, isEmpty, type MachinePlan, type Plan } from '../stack/plan.ts'
+import { type Detail, type Effect, isEmpty, type MachinePlan, type Plan } from '../stack/plan.ts'
 import { painter, type Style } from './colour.ts'
 import { groupAlike, type PlanGroup } from './plan-groups.ts'
 import { printable, truncate } from './table.ts'
@@ -28,8 +28,23 @@ const MOST_MACHINES = 6
 const MOST_DETAILS = 20
 const MOST_DIFF_LINES = 40
 
-const SIGNS = { create: '+', add: '+', update: '~', change: '~', delete: '-', remove: '-', none: ' ' } as const
-const STYLES = { '+': 'green', '~': 'yellow', '-': 'red', ' ': 'dim' } as const
+const SIGNS = {
+  create: '+',
+  add: '+',
+  update: '~',
+  change: '~',
+  replace: '±',
+  delete: '-',
+  remove: '-',
+  none: ' ',
+} as const
+const STYLES = { '+': 'green', '~': 'yellow', '±': 'red', '-': 'red', ' ': 'dim' } as const
+
+const EFFECT_WORDS: Readonly<Record<Effect, string>> = {
+  ...{ none: 'nothing', reload: 'reload', restart: 'restart', start: 'start', remove: 'remove' },
+  'next start': 'from its next start on',
+  replace: 'made anew',
+}
 
 const SERVICES: Readonly<Record<MachineKind, string>> = {
   etcd: 'etcd',
@@ -92,9 +107,11 @@ function remark(indent: string, number: number, words: (number: number) => strin
 function machineLine({ machine, address, action, effect, kind }: MachinePlan, columns: Columns): Line {
   const words = {
     none: 'interrupts nothing',
+    'next start': 'interrupts nothing; some of it from its next start on',
     reload: 'reload only',
     restart: `restarts ${SERVICES[kind]}`,
     start: `starts ${SERVICES[kind]}`,
+    replace: `made anew, in its turn`,
     remove: `stops ${SERVICES[kind]}; removed with its data`,
   }
   const sign = SIGNS[action]
@@ -117,10 +134,11 @@ function detailLine({ what, name, change, why, effect, diff }: Detail, action: M
   // A new machine starts as a whole, and what is new needs no reason.
   const remarks = [
     ...(change === 'add' && why === 'new' ? [] : [why]),
-    ...(action === 'update' && effect !== 'none' ? [effect] : []),
+    ...(action === 'update' && effect !== 'none' ? [EFFECT_WORDS[effect]] : []),
+    ...(action === 'replace' && effect === 'replace' ? ['has to be made anew'] : []),
   ]
   const reason = remarks.length === 0 ? '' : `: ${remarks.join(', ')}`
-  const text = `${start}${what === 'settings' ? '' : `${what} `}${name}${size}${reason}`
+  const text = `${start}${what === 'settings' || what === 'hardware' ? '' : `${what} `}${name}${size}${reason}`
   return { text, style: STYLES[SIGNS[change]], styled: start.length }
 }
 
@@ -145,11 +163,12 @@ function firstOf<T>(list: readonly T[], most: number): readonly T[] {
 
 function summary(changed: readonly MachinePlan[]): string {
   const having = (test: (machine: MachinePlan) => boolean) => changed.filter(test).length
-  const [create, update, remove] = (['create', 'update', 'delete'] as const).map((action) =>
+  const [create, update, replace, remove] = (['create', 'update', 'replace', 'delete'] as const).map((action) =>
     having((machine) => machine.action === action),
   )
   const restarts = having(({ effect }) => effect === 'restart')
-  return `${create} to create, ${update} to update, ${remove} to delete; ${count(restarts, 'restart')}`
+  const anew = replace === 0 ? '' : `, ${replace} to make anew`
+  return `${create} to create, ${update} to update${anew}, ${remove} to delete; ${count(restarts, 'restart')}`
 }
 
 function count(number: number, noun: string): string {

@@ -13,7 +13,7 @@ export const renderCommand = command({
   async run({ positionals: [directory, ...file], options }, io) {
     const operator = await openStack({ positionals: file, options }, io)
     const machines = await operator.machines()
-    await writeMachines(machines, directory)
+    await writeMachines(machines, directory, await operator.place.describe(machines))
     io.stdout.write(`${machines.length} machines of ${operator.stack.name} written to ${directory}\n`)
     return EXIT.done
   },

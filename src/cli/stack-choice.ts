@@ -26,7 +26,7 @@ export const isRoot = (): boolean => process.geteuid?.() === 0
 export async function openStack(choice: StackChoice, io: Io): Promise<Operator> {
   const state = stateOf(choice.options.state, io)
   const { file, name } = await chosenFile(choice.positionals[0], state)
-  const operator = await Operator.open({ file, state, env: io.env, isRoot: isRoot() })
+  const operator = await Operator.open({ file, ...contextOf(state, io) })
   if (name !== undefined && name !== operator.name) throw otherStack(name, operator)
   for (const notice of operator.stack.notices) io.stderr.write(`holdfast: ${notice}\n`)
   return operator
@@ -36,11 +36,15 @@ export async function openStack(choice: StackChoice, io: Io): Promise<Operator> 
 export async function openHandle({ positionals: [chosen], options }: StackChoice, io: Io): Promise<StackHandle> {
   const state = stateOf(options.state, io)
   const { name, file } = choose(chosen, state)
-  if (file === undefined) return new StackHandle(state, name, isRoot())
+  if (file === undefined) return StackHandle.find({ name, ...contextOf(state, io) })
   const names = await stacksFrom(file, state)
-  if (names.length === 1) return new StackHandle(state, names[0], isRoot())
+  if (names.length === 1) return StackHandle.find({ name: names[0], ...contextOf(state, io) })
   // Of several from one file (its name was changed), the one that it names now.
   return openStack({ positionals: [file], options }, io)
+}
+
+function contextOf(state: string, io: Io) {
+  return { state, env: io.env, isRoot: isRoot(), stopSignal: () => io.stopSignal() }
 }
 
 /** What cannot be undone is not done to a stack only because there is no other. */

@@ -47,20 +47,24 @@ export function clientFiles(stack: Stack, site: Site, directory: string): Client
     )
   }
   if (postgres !== undefined) {
-    const primary = `primary.${postgres.patroni.scope}.${stack.domain}`
+    const primary = primaryName(stack)
     const password = site.keyring.secret('postgres-superuser-password', postgres.superuserPassword)
     files.push({ name: 'pgpass', content: content`*:*:*:postgres:${pgpassEscaped(password)}\n` })
     lines.push(
       plain(`export PGUSER=postgres PGDATABASE=postgres PGPORT=${POSTGRES_PORT} PGPASSFILE='${at('pgpass')}'\n`),
       plain(`export PGSSLMODE=verify-full PGSSLROOTCERT='${at('ca.pem')}'\n`),
     )
-    if (stack.dns !== undefined)
-      lines.push(
-        plain(addressFunction(stack.dns)),
-        plain(`export PGHOST=${primary} PGHOSTADDR=$(address_of ${primary})\n`),
-      )
+    if (stack.dns !== undefined) lines.push(plain(addressFunction(stack.dns)))
+    if (primary !== undefined) lines.push(plain(`export PGHOST=${primary} PGHOSTADDR=$(address_of ${primary})\n`))
   }
   return [...files, { name: 'env', content: lines.flat() }]
+}
+
+/** The name that follows the primary, which only our own name server has. */
+export function primaryName({ dns, postgres, domain }: Stack): string | undefined {
+  return postgres === undefined || dns?.engine !== 'holdfast'
+    ? undefined
+    : `primary.${postgres.patroni.scope}.${domain}`
 }
 
 /** This host's own resolver does not know the stack; the first of its name servers that answers does. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Secret } from '../lib/secret.ts'
 import { content, plain, reveal } from '../machine/content.ts'
 import type { Machine, MachineFile, Service } from '../machine/machine.ts'
-import type { ExistingMachine, MachineState } from '../targets/target.ts'
+import type { ExistingMachine, HardwareChange, MachineState } from '../targets/target.ts'
 import { compareMachine, removedMachine } from './compare.ts'
 
 const service: Service = {
@@ -157,5 +157,41 @@ test('a service that was not told of its new files is told now', () => {
   expect(compareMachine(machine([settings]), before, running, { withOwners: true })).toMatchObject({
     action: 'update',
     effect: 'reload',
+  })
+})
+
+describe('hardware that differs', () => {
+  const change: HardwareChange = {
+    ...{ name: 'memory', from: '1024', to: '2048', takes: 'next start', why: 'a running machine keeps its memory' },
+  }
+  const compare = (...hardware: HardwareChange[]) =>
+    compareMachine(machine([settings]), existing(machine([settings])), running, { withOwners: true, hardware })
+
+  test('waits for the next start where it can', () => {
+    expect(compare(change)).toMatchObject({
+      action: 'update',
+      effect: 'next start',
+      details: [
+        {
+          what: 'hardware',
+          name: 'memory',
+          diff: [
+            { sign: '-', text: '1024' },
+            { sign: '+', text: '2048' },
+          ],
+        },
+      ],
+    })
+  })
+
+  test('interrupts nothing where it is changed while the machine runs', () => {
+    expect(compare({ ...change, name: 'autostart', takes: 'live' })).toMatchObject({ action: 'update', effect: 'none' })
+  })
+
+  test('has the machine made anew where there is no other way', () => {
+    expect(compare(change, { ...change, name: 'volume_id', takes: 'replace' })).toMatchObject({
+      action: 'replace',
+      effect: 'replace',
+    })
   })
 })

@@ -6,7 +6,7 @@ import { diffLines } from '../lib/diff.ts'
 import { type Content, hasSecrets, reveal, show } from '../machine/content.ts'
 import type { Machine, MachineFile, OnChange, Service } from '../machine/machine.ts'
 import { isStartedAlike } from '../machine/started-alike.ts'
-import type { ExistingFile, ExistingMachine, MachineState } from '../targets/target.ts'
+import type { ExistingFile, ExistingMachine, HardwareChange, MachineState } from '../targets/target.ts'
 import { NOT_RUNNING, STARTED_OTHERWISE } from './apply/work.ts'
 import { describePem, isPem } from './describe-pem.ts'
 import type { Detail, DiffLine, Effect, MachinePlan } from './plan.ts'
@@ -14,25 +14,28 @@ import type { Detail, DiffLine, Effect, MachinePlan } from './plan.ts'
 const HIDDEN_LINE = '(not shown: the file has secrets)'
 
 /** From the weakest to the strongest. */
-const EFFECTS: readonly Effect[] = ['none', 'reload', 'restart', 'start', 'remove']
+const EFFECTS: readonly Effect[] = ['none', 'next start', 'reload', 'restart', 'start', 'replace', 'remove']
 
 export interface CompareOptions {
   /** Owners can only be set, and so only be compared, by root. */
   readonly withOwners: boolean
   /** Lines of new files as they are shown, kept from machine to machine: those of a kind share most of their files. */
   readonly shown?: WeakMap<Content, readonly DiffLine[]>
+  /** As the target tells it. */
+  readonly hardware?: readonly HardwareChange[]
 }
 
 export function compareMachine(
   machine: Machine,
   existing: ExistingMachine | undefined,
   state: MachineState | undefined,
-  { withOwners, shown }: CompareOptions,
+  { withOwners, shown, hardware = [] }: CompareOptions,
 ): MachinePlan {
   const { name, kind, address } = machine
   if (existing === undefined)
     return { machine: name, kind, address, action: 'create', effect: 'start', details: created(machine, shown) }
   const details = [
+    ...hardware.map(hardwareDetail),
     ...moved(machine, existing),
     ...directories(machine, existing, withOwners),
     ...machine.files.flatMap((file) => compareFile(file, existing.files.get(file.path), machine.services, withOwners)),
@@ -41,8 +44,19 @@ export function compareMachine(
       .map((path) => detail('file', path, 'remove', 'no longer part of the machine', 'none')),
     ...services(machine, existing, state),
   ]
-  const action = details.length === 0 ? 'none' : 'update'
-  return { machine: name, kind, address, action, effect: strongest(details), details }
+  const effect = strongest(details)
+  const action = details.length === 0 ? 'none' : effect === 'replace' ? 'replace' : 'update'
+  return { machine: name, kind, address, action, effect, details }
+}
+
+const TAKES = { live: 'none', 'next start': 'next start', replace: 'replace' } as const
+
+function hardwareDetail({ name, from, to, takes, why }: HardwareChange): Detail {
+  const diff: DiffLine[] = [
+    { sign: '-', text: from },
+    { sign: '+', text: to },
+  ]
+  return detail('hardware', name, 'change', why, TAKES[takes], diff)
 }
 
 /** A machine that the stack file has no longer. */

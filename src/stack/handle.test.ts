@@ -22,7 +22,9 @@ afterEach(async () => {
   rmSync(state, { recursive: true })
 })
 
-const down = (how: DownHow) => new StackHandle(state, 'lab', isRoot).down(how, () => undefined)
+const { signal } = new AbortController()
+const context = { name: 'lab', isRoot, env: {}, stopSignal: () => signal }
+const down = async (how: DownHow) => (await StackHandle.find({ ...context, state })).down(how, () => undefined)
 const running = () => [...stack.processes('one'), ...stack.processes('two')]
 
 describe('a stack is stopped, also when', () => {

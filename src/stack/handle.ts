@@ -3,10 +3,26 @@
 import { rm, rmdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { MachineKind } from '../machine/machine.ts'
-import { LocalTarget } from '../targets/local/local-target.ts'
+import type { Target } from '../targets/target.ts'
 import { type StackDirectory, stackDirectory } from './directory.ts'
 import { withLock } from './lock.ts'
+import { openPlace } from './places/open-place.ts'
+import type { Place, PlaceContext } from './places/place.ts'
 import type { Progress } from './progress.ts'
+import { readRecord } from './record.ts'
+import type { TargetName } from './stack.ts'
+
+export interface HandleContext extends Pick<PlaceContext, 'isRoot' | 'env' | 'stopSignal'> {
+  /** Where all stacks are kept. */
+  readonly state: string
+  /** Of the stack. */
+  readonly name: string
+}
+
+/** Where the machines are. */
+export interface Placing extends Pick<PlaceContext, 'hypervisors' | 'hardware'> {
+  readonly target: TargetName
+}
 
 export type DownHow = 'stop' | 'keep-data' | 'purge'
 
@@ -19,16 +35,41 @@ const STOP_ORDER: readonly MachineKind[] = ['haproxy', 'postgres', 'dns', 'etcd'
 export class StackHandle {
   readonly name: string
   readonly directory: StackDirectory
-  readonly target: LocalTarget
+  readonly place: Place
+  #progress: Progress | undefined
 
-  constructor(state: string, name: string, isRoot: boolean) {
+  /** By what was remembered of it. */
+  static async find(context: HandleContext): Promise<StackHandle> {
+    // One that cannot be read says nothing about where the machines are; local ones are found without.
+    const record = await readRecord(stackDirectory(context.state, context.name).record).catch(() => undefined)
+    const { target = 'local', hypervisors = [] } = record ?? {}
+    return new StackHandle(context, { target, hypervisors, hardware: new Map() })
+  }
+
+  constructor({ state, name, ...context }: HandleContext, { target, ...machines }: Placing) {
     this.name = name
     this.directory = stackDirectory(state, name)
-    this.target = new LocalTarget({ directory: this.directory.path, isRoot })
+    this.place = openPlace(target, {
+      ...context,
+      ...machines,
+      stack: name,
+      directory: this.directory,
+      report: (event) => this.#progress?.(event),
+    })
+  }
+
+  /** From now on, what machines are at is told there. */
+  protected listen(progress: Progress): void {
+    this.#progress = progress
+  }
+
+  get target(): Target {
+    return this.place.target
   }
 
   /** Needs nothing of what machines can spoil: neither their files nor ours about them. */
   async down(how: DownHow, progress: Progress): Promise<void> {
+    this.listen(progress)
     await withLock(this.directory.path, async () => {
       const machines = [...(await this.target.machines())]
       // Of one whose kind was lost, what is to be removed and what is its data was lost, too.

@@ -104,6 +104,12 @@ describe('the lab of the examples', async () => {
 
   test('has machines as the documents of the variables have them', () => {
     expect(stack.etcd?.members[0].hardware).toEqual({
+      hypervisor: 'qemu:///system',
+      accelerator: 'auto',
+      autostart: true,
+      baseVolume: undefined,
+      volumePool: undefined,
+      volumeSizeGib: undefined,
       vcpus: 2,
       memoryMib: 8192,
       volumeId: undefined,

@@ -30,7 +30,8 @@ export async function loadStack({ file, env, kept }: StackContext): Promise<Stac
   const document = await readDocument(file, shown)
   const parsed = stackSchema.safeParse(document.value, { error: wantedByDefault })
   if (!parsed.success) throw invalid(shown, explain(parsed.error.issues, document))
-  const resolver = new StackResolver(document, { file: shown, env, readFile: readText, readSecret: readText })
+  const context = { file: shown, env, readFile: readText, readSecret: readText }
+  const resolver = new StackResolver(document, context, parsed.data.target)
   const stack = resolveStack(parsed.data, (await kept?.(parsed.data.name)) ?? {}, resolver)
   if (resolver.problems.length > 0) throw invalid(shown, resolver.problems)
   return stack

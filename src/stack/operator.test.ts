@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-const open = () => Operator.open({ file, state: directory, env: {}, isRoot: false })
+const open = () => Operator.open({ file, state: directory, env: {}, isRoot: false, stopSignal: () => signal })
 
 async function dataDirectories(operator: Operator): Promise<string[]> {
   const machines = await operator.machines()
@@ -34,7 +34,10 @@ test('new data is for the newest PostgreSQL that there is', async () => {
 })
 
 test('data stays with the PostgreSQL that made it, and the host is asked for that one', async () => {
-  const record = { file, isEtcdFormed: true, isComplete: true, postgresVersion: '12' }
+  const record = {
+    ...{ file, isEtcdFormed: true, isComplete: true, postgresVersion: '12' },
+    ...{ target: 'local' as const, hypervisors: [] },
+  }
   await writeRecord(stackDirectory(directory, 'lab').record, record)
   const operator = await open()
   expect(await dataDirectories(operator)).toEqual(['/var/lib/postgresql/12'])

@@ -2,7 +2,7 @@
 // file; how machines are made real is the target's business, in which order the business of apply/.
 
 import { chmod, mkdir, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { MemberPlace } from '../clusters/etcd/settings.ts'
 import { patroniAccess } from '../clusters/postgres/access.ts'
 import type { Keyring, Site } from '../clusters/site.ts'
@@ -10,18 +10,14 @@ import { replaceFile } from '../lib/atomic-file.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { reveal } from '../machine/content.ts'
 import type { Machine } from '../machine/machine.ts'
-import { checkHost } from '../targets/local/checks/check-host.ts'
-import type { Finding } from '../targets/local/checks/finding.ts'
-import { newestPostgres } from '../targets/local/postgres-programs.ts'
-import { programCommand } from '../targets/program.ts'
-import { supervisedDirectories } from '../targets/local/supervised-directories.ts'
+import type { Finding } from '../targets/finding.ts'
 import type { ExistingMachine } from '../targets/target.ts'
 import { applyStack } from './apply/apply-stack.ts'
 import { clientFiles } from './client-files.ts'
 import { Clients } from './clients.ts'
 import { compareMachine, removedMachine } from './compare.ts'
 import { stackDirectory } from './directory.ts'
-import { StackHandle } from './handle.ts'
+import { type HandleContext, StackHandle } from './handle.ts'
 import { StackKeyring } from './keyring.ts'
 import { writeKept } from './kept.ts'
 import { readAddresses } from './addresses-file.ts'
@@ -32,18 +28,14 @@ import type { Progress } from './progress.ts'
 import { readStatus } from './read-status.ts'
 import { examples } from './examples.ts'
 import { readRecord, type StackRecord, writeRecord } from './record.ts'
-import { refuseImpossible } from './refuse-impossible.ts'
+import { refuseImpossible, refuseLoss } from './refuse-impossible.ts'
 import { renderMachines } from './render-machines.ts'
 import { machineSpecs, type Stack } from './stack.ts'
 import type { StackStatus } from './status.ts'
 
-export interface OperatorOptions {
+export interface OperatorOptions extends Omit<HandleContext, 'name'> {
   /** Path of the stack file. */
   readonly file: string
-  /** Where all stacks are kept. */
-  readonly state: string
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly isRoot: boolean
 }
 
 export interface UpOptions {
@@ -56,12 +48,9 @@ export interface UpOptions {
 }
 
 interface Opened {
-  readonly state: string
   readonly stack: Stack
   readonly keyring: StackKeyring
   readonly record: StackRecord | undefined
-  readonly postgresVersion: string
-  readonly isRoot: boolean
 }
 
 /** A new authority goes round in steps (trusted by all, then used by all, then the old one gone), each a run of its own. */
@@ -70,27 +59,33 @@ const MOST_ROUNDS = 4
 export class Operator extends StackHandle {
   readonly stack: Stack
   readonly #isRoot: boolean
-  /** What there is data of, else the newest. */
-  readonly #postgresVersion: string
+  /** What there is data of, else what a new cluster gets. */
+  #postgresVersion = ''
   #keyring: StackKeyring
   #record: StackRecord | undefined
 
-  static async open({ file, state, env, isRoot }: OperatorOptions): Promise<Operator> {
+  static async open({ file, ...context }: OperatorOptions): Promise<Operator> {
+    const { state, env } = context
     const kept = async (name: string) => readAddresses(stackDirectory(state, name).addresses)
     const stack = await loadStack({ file, env, kept })
     const directory = stackDirectory(state, stack.name)
     const [keyring, record] = await Promise.all([openKeyring(stack, directory.secrets), readRecord(directory.record)])
-    const postgresVersion = record?.postgresVersion ?? (await newPostgresVersion(stack))
-    return new Operator({ state, stack, keyring, record, postgresVersion, isRoot })
+    refuseOtherTarget(stack, record)
+    const operator = new Operator({ ...context, name: stack.name }, { stack, keyring, record })
+    operator.#postgresVersion = record?.postgresVersion ?? (await operator.#newPostgresVersion())
+    return operator
   }
 
-  private constructor({ state, stack, keyring, record, postgresVersion, isRoot }: Opened) {
-    super(state, stack.name, isRoot)
+  private constructor(context: HandleContext, { stack, keyring, record }: Opened) {
+    super(context, {
+      target: stack.target,
+      hypervisors: [...new Set([...hypervisorsOf(stack), ...(record?.hypervisors ?? [])])],
+      hardware: new Map(machineSpecs(stack).map(({ name, hardware }) => [name, hardware])),
+    })
     this.stack = stack
     this.#keyring = keyring
     this.#record = record
-    this.#postgresVersion = postgresVersion
-    this.#isRoot = isRoot
+    this.#isRoot = context.isRoot
   }
 
   /** Of PostgreSQL's data, where the stack has some. */
@@ -110,17 +105,12 @@ export class Operator extends StackHandle {
   }
 
   async checkHost(signal: AbortSignal): Promise<readonly Finding[]> {
-    return checkHost({
-      machines: await this.machines(),
-      directory: this.directory.path,
-      postgresVersion: this.dataVersion,
-      isRoot: this.#isRoot,
-      signal,
-    })
+    return this.place.check(await this.machines(), { postgresVersion: this.dataVersion, signal })
   }
 
   async up(options: UpOptions): Promise<void> {
     this.refuseElsewhere(options.adopt)
+    this.listen(options.progress)
     await withLock(this.directory.path, async () => {
       const isResumed = this.#record?.isComplete === false
       await this.#prepare()
@@ -130,9 +120,8 @@ export class Operator extends StackHandle {
         if (!(await this.#keyring.settle())) {
           // Addresses of machines that are gone by now are free again.
           await writeKept(this.directory.addresses, machineAddresses(this.stack))
-          await this.#remember({ isComplete: true })
-          await this.target.supervise()
-          await this.target.tidy()
+          await this.#remember({ isComplete: true, hypervisors: hypervisorsOf(this.stack) })
+          await this.target.settle()
           return
         }
         this.#keyring = await openKeyring(this.stack, this.directory.secrets)
@@ -146,19 +135,20 @@ export class Operator extends StackHandle {
     const existing = await target.read()
     const machines = this.#render(existing)
     const clients = this.#clients(existing, this.#keyring.inUse())
+    const overseer = target.overseer()
     try {
       return {
         stack: stack.name,
         file: stack.file,
         directory: directory.path,
-        supervisorPid: target.supervisorPid,
+        supervisorPid: overseer.pid,
         ...(await readStatus({
           stack,
           target,
           clients,
           machines,
           expiries: this.#keyring.expiries(),
-          isSupervised: target.supervisorPid !== undefined,
+          isSupervised: overseer.isThere,
           signal,
         })),
         examples: examples(stack, directory.client),
@@ -168,6 +158,11 @@ export class Operator extends StackHandle {
     }
   }
 
+  /** Without any, nobody asks. */
+  async #newPostgresVersion(): Promise<string> {
+    return this.stack.postgres === undefined ? '' : this.place.postgresVersion(this.stack)
+  }
+
   async #prepare(): Promise<void> {
     const { directory, stack } = this
     await mkdir(directory.path, { recursive: true, mode: 0o711 })
@@ -175,7 +170,8 @@ export class Operator extends StackHandle {
     const addresses = [...(await this.target.read()).values()].map(({ name, address }) => [name, address])
     await writeKept(directory.addresses, { ...Object.fromEntries(addresses), ...machineAddresses(stack) })
     const postgresVersion = stack.postgres === undefined ? undefined : this.#postgresVersion
-    await this.#remember({ isComplete: false, postgresVersion })
+    const hypervisors = [...new Set([...hypervisorsOf(stack), ...(this.#record?.hypervisors ?? [])])]
+    await this.#remember({ isComplete: false, postgresVersion, hypervisors })
   }
 
   /** Their users need what lies below; a name server that was here first may have closed the directory for others. */
@@ -235,21 +231,18 @@ export class Operator extends StackHandle {
   }
 
   async #remember(news: Partial<StackRecord>): Promise<void> {
-    const nothing = { isEtcdFormed: false, isComplete: false, postgresVersion: undefined }
-    const record = { ...nothing, ...this.#record, ...news, file: this.stack.file }
+    const nothing = { isEtcdFormed: false, isComplete: false, postgresVersion: undefined, hypervisors: [] }
+    const { file, target } = this.stack
+    const record = { ...nothing, ...this.#record, ...news, file, target }
     await writeRecord(this.directory.record, record)
     this.#record = record
   }
 
   /** A stack of the same name, in another place or from another file. */
   refuseElsewhere(adopt: boolean): void {
-    const { stack, directory } = this
+    const { stack } = this
+    this.place.refuseElsewhere()
     const what = `Cannot bring up "${stack.name}": a stack of that name`
-    const other = supervisedDirectories().find((each) => basename(each) === stack.name && each !== directory.path)
-    if (other !== undefined)
-      throw new HoldfastError('StackElsewhere', `${what} runs in ${other}; stop it, or give this one another name`, {
-        hint: `"holdfast down ${stack.name} --state ${dirname(dirname(other))}" stops it`,
-      })
     const file = this.#record?.file
     if (file === undefined || file === stack.file || adopt) return
     throw new HoldfastError('StackElsewhere', `${what} was brought up from ${file}; give this one another name`, {
@@ -262,16 +255,18 @@ export class Operator extends StackHandle {
     refuseImpossible(this.stack, machines, existing)
     const gone = [...existing.values()].filter(({ name }) => !machines.some((machine) => machine.name === name))
     const options = { withOwners: this.#isRoot, shown: new WeakMap() }
-    return {
+    const plans = machines.map(async (machine) => {
+      const now = existing.get(machine.name)
+      const hardware = now === undefined ? [] : await this.target.compareHardware(machine)
+      return compareMachine(machine, now, states.get(machine.name), { ...options, hardware })
+    })
+    const plan = {
       stack: this.stack.name,
       file: this.stack.file,
-      machines: [
-        ...machines.map((machine) =>
-          compareMachine(machine, existing.get(machine.name), states.get(machine.name), options),
-        ),
-        ...gone.map(removedMachine),
-      ],
+      machines: [...(await Promise.all(plans)), ...gone.map(removedMachine)],
     }
+    refuseLoss(plan, machines)
+    return plan
   }
 
   #render(existing: ReadonlyMap<string, ExistingMachine>, members?: readonly MemberPlace[]): Machine[] {
@@ -282,7 +277,8 @@ export class Operator extends StackHandle {
     // What we need ourselves is made and renewed together with what the machines need.
     clientFiles(this.stack, site, this.directory.client)
     if (this.stack.postgres !== undefined) patroniAccess(this.stack.postgres, site.keyring)
-    return renderMachines(this.stack, site, { etcd: members ?? formed, dnsFiles })
+    const machines = renderMachines(this.stack, site, { etcd: members ?? formed, dnsFiles })
+    return machines.map((machine) => this.place.complete(machine, site))
   }
 
   #clients(existing: ReadonlyMap<string, ExistingMachine>, keyring: Keyring = this.#keyring): Clients {
@@ -295,18 +291,25 @@ export class Operator extends StackHandle {
     return {
       stack: this.stack.name,
       domain: this.stack.domain,
-      path: (machine, path) => join(this.directory.machines, machine, path),
-      program: programCommand(this.directory.path),
+      ...this.place.site,
       postgresVersion: this.#postgresVersion,
-      watchdog: 'automatic',
       keyring: this.#keyring,
     }
   }
 }
 
-/** Data that is still to be made gets the newest; without any, nobody asks. */
-async function newPostgresVersion({ postgres }: Stack): Promise<string> {
-  return postgres === undefined ? '' : newestPostgres(new AbortController().signal)
+function hypervisorsOf(stack: Stack): string[] {
+  return stack.target === 'local' ? [] : [...new Set(machineSpecs(stack).map(({ hardware }) => hardware.hypervisor))]
+}
+
+/** Its data would stay behind, and its members would wait for each other on both sides. */
+function refuseOtherTarget({ name, target }: Stack, record: StackRecord | undefined): void {
+  if (record === undefined || record.target === target) return
+  throw new HoldfastError(
+    'StackElsewhere',
+    `Cannot use target "${target}" for "${name}": its machines are on target "${record.target}"; another name for the stack is wanted`,
+    { hint: `"holdfast down ${name} --purge" removes the one there is` },
+  )
 }
 
 function openKeyring({ name, authority }: Stack, directory: string): Promise<StackKeyring> {

@@ -14,17 +14,18 @@ export interface MachinePlan {
   readonly machine: string
   readonly kind: MachineKind
   readonly address: string
-  readonly action: 'create' | 'update' | 'delete' | 'none'
+  readonly action: 'create' | 'update' | 'replace' | 'delete' | 'none'
   /** What it means for its services, the strongest of all details. */
   readonly effect: Effect
   readonly details: readonly Detail[]
 }
 
-export type Effect = 'none' | 'reload' | 'restart' | 'start' | 'remove'
+/** `next start`: nothing now, and from the next start of the machine on. `replace`: the machine is made anew. */
+export type Effect = 'none' | 'next start' | 'reload' | 'restart' | 'start' | 'replace' | 'remove'
 
 export interface Detail {
-  readonly what: 'file' | 'directory' | 'service' | 'certificate' | 'member' | 'settings'
-  /** Path of the file, name of the service, id of the certificate. */
+  readonly what: 'file' | 'directory' | 'service' | 'certificate' | 'member' | 'settings' | 'hardware'
+  /** Path of the file, name of the service, id of the certificate, variable of the stack file. */
   readonly name: string
   readonly change: 'add' | 'change' | 'remove'
   /** `expires in 3 days`, `names changed`, `mode is 0644, wanted 0600`. */

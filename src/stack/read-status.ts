@@ -81,7 +81,7 @@ function problemOf(kind: MachineKind, { isReady, problem }: ClusterStatus): stri
 
 /** As the first name server that answers has them. */
 async function readNames({ dns, postgres, domain }: Stack, signal: AbortSignal): Promise<StackStatus['names']> {
-  if (dns === undefined || postgres === undefined) return []
+  if (dns?.engine !== 'holdfast' || postgres === undefined) return []
   const names = ['primary', 'replica'].map((label) => `${label}.${postgres.patroni.scope}.${domain}`)
   return Promise.all(
     names.map(async (name) => {

@@ -2,6 +2,7 @@
 
 import { HoldfastError } from '../lib/errors.ts'
 import { readKept, writeKept } from './kept.ts'
+import type { TargetName } from './stack.ts'
 
 export interface StackRecord {
   readonly file: string
@@ -11,6 +12,9 @@ export interface StackRecord {
   readonly isComplete: boolean
   /** Of PostgreSQL, whose data a newer one could not read: `15`. */
   readonly postgresVersion: string | undefined
+  readonly target: TargetName
+  /** URIs of those that it has machines on. */
+  readonly hypervisors: readonly string[]
 }
 
 export async function readRecord(path: string): Promise<StackRecord | undefined> {
@@ -18,8 +22,12 @@ export async function readRecord(path: string): Promise<StackRecord | undefined>
   if (value === undefined) return undefined
   if (typeof value?.file !== 'string')
     throw new HoldfastError('StateInvalid', `Cannot use "${path}": it is not what was written there; restore it`)
-  const { file, isEtcdFormed, isComplete, postgresVersion } = value
-  return { file, isEtcdFormed: isEtcdFormed === true, isComplete: isComplete === true, postgresVersion }
+  const { file, isEtcdFormed, isComplete, postgresVersion, target, hypervisors } = value
+  return {
+    ...{ file, isEtcdFormed: isEtcdFormed === true, isComplete: isComplete === true, postgresVersion },
+    target: target === 'libvirt' ? 'libvirt' : 'local',
+    hypervisors: Array.isArray(hypervisors) ? hypervisors.map(String) : [],
+  }
 }
 
 export function writeRecord(path: string, record: StackRecord): Promise<void> {

@@ -7,6 +7,7 @@ import { HoldfastError } from '../lib/errors.ts'
 import { reveal } from '../machine/content.ts'
 import type { Machine } from '../machine/machine.ts'
 import type { ExistingMachine } from '../targets/target.ts'
+import type { Plan } from './plan.ts'
 import type { Stack } from './stack.ts'
 
 type Existing = ReadonlyMap<string, ExistingMachine>
@@ -20,6 +21,22 @@ export function refuseImpossible({ etcd }: Stack, machines: readonly Machine[], 
   const members = [...existing.values()].filter(({ kind }) => kind === 'etcd')
   const settings = members.map(({ files }) => files.get(ETCD_PATHS.settings)?.text).find((text) => text !== undefined)
   if (etcd !== undefined && settings !== undefined) checkSameLogin(etcd, settings)
+}
+
+/** A machine that is made anew gets its data from the others; the only one would have none. */
+export function refuseLoss(plan: Plan, machines: readonly Machine[]): void {
+  for (const { machine: name, kind, action, details } of plan.machines) {
+    if (action !== 'replace' || (kind !== 'etcd' && kind !== 'postgres')) continue
+    const all = machines.filter((machine) => machine.kind === kind)
+    const hasOwnDisk = all.find((machine) => machine.name === name)?.hardware.dataVolumeId !== undefined
+    if (hasOwnDisk || all.length > 1) continue
+    const why = details.find(({ effect }) => effect === 'replace')
+    throw new HoldfastError(
+      'ReplaceLosesData',
+      `Cannot make "${name}" anew: it is the only machine with the data of ${kind}; another one beside it, or its data on a disk of its own is wanted`,
+      { hint: `what makes it necessary is "${why?.name}": ${why?.why}` },
+    )
+  }
 }
 
 /** Clusters know their members by address, and another machine may still listen on it. */

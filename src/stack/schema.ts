@@ -28,7 +28,10 @@ function parseNetwork(text: string): number | undefined {
 export const stackSchema = map(
   {
     name: hostName.describe('Name of the stack; no two on this host have the same.'),
-    target: z.literal('local').prefault('local').describe('Where machines are made: `local`, processes on this host.'),
+    target: z
+      .enum(['local', 'libvirt'], { error: '"local" or "libvirt"' })
+      .prefault('local')
+      .describe('What machines are: `local`, processes on this host; `libvirt`, virtual machines.'),
     domain: written(
       parseStackDomain,
       'domain name',

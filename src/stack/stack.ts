@@ -6,11 +6,13 @@ import type { PostgresSpec } from '../clusters/postgres/spec.ts'
 import type { MachineSpec } from '../clusters/site.ts'
 import type { Secret } from '../lib/secret.ts'
 
+export type TargetName = 'local' | 'libvirt'
+
 export interface Stack {
   readonly name: string
   /** Absolute path of the stack file. */
   readonly file: string
-  readonly target: 'local'
+  readonly target: TargetName
   /** Of the stack's own zone, without the final dot. */
   readonly domain: string
   readonly etcd: EtcdSpec | undefined

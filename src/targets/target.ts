@@ -22,6 +22,35 @@ export interface Target {
   isFilled(machine: string, path: string): Promise<boolean>
   /** How its services stand. */
   observe(): Promise<ReadonlyMap<string, MachineState>>
+  /** Every machine of which anything is known, whatever state it is in; its kind, where that is known. */
+  machines(): Promise<ReadonlyMap<string, MachineKind | undefined>>
+  /** Of the machines given: the last lines of each service, and with `follow` those that come. */
+  logs(machines: readonly string[], options: LogOptions): AsyncIterable<LogLine>
+  /** For when everything runs as it should: somebody looks after it from now on, and what nothing uses any more is removed. */
+  settle(): Promise<void>
+  /** For when everything was stopped. */
+  shutdown(): Promise<void>
+  /** Who starts again what ends. */
+  overseer(): Overseer
+}
+
+export interface Overseer {
+  readonly isThere: boolean
+  /** Where it is one process for the whole stack. */
+  readonly pid: number | undefined
+}
+
+export interface LogLine {
+  readonly machine: string
+  readonly service: string
+  readonly line: string
+}
+
+export interface LogOptions {
+  /** This many of the last ones of each service, at most. */
+  readonly lines: number
+  readonly follow: boolean
+  readonly signal: AbortSignal
 }
 
 export interface HardwareChange {

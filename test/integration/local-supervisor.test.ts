@@ -86,12 +86,12 @@ test('when nothing is to run any more, the supervisor and its keeper end; with w
   await stack.up(made)
   const keeper = await stack.keeper()
   await stack.target.stop('m')
-  await until('their end', () => stack.target.supervisorPid === undefined && readProcess(keeper) === undefined)
+  await until('their end', () => !stack.target.overseer().isThere && readProcess(keeper) === undefined)
   await stack.target.start(made)
   await stack.running('m', 'a')
   await stack.target.remove('m', { keepData: false })
   await stack.target.shutdown()
-  expect(stack.target.supervisorPid).toBeUndefined()
+  expect(stack.target.overseer().isThere).toBe(false)
 })
 
 test('a supervisor that is told to end leaves everything running, and the next one takes it over', async () => {
@@ -123,7 +123,7 @@ test('copies of the program that nothing uses are removed', async () => {
   for (const name of ['old', 'used']) mkdirSync(join(programs, name), { recursive: true })
   const command = ['sh', '-c', SLEEP, join(programs, 'used/main.ts')]
   await stack.up(machine('m', [service('a', '', { command })]))
-  await stack.target.tidy()
+  await stack.target.settle()
   expect(readdirSync(programs)).toEqual(['used'])
 })
 

@@ -21,6 +21,7 @@ export function etcdSpec(addresses: readonly string[], changes: Partial<EtcdSpec
     members: addresses.map((address, index) => ({
       name: `etcd-${index + 1}`,
       address,
+      moreAddresses: [],
       hardware: HARDWARE,
       tls: undefined,
     })),

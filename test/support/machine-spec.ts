@@ -26,5 +26,5 @@ export const HARDWARE: Hardware = {
 }
 
 export function machineSpec(name: string, address: string): MachineSpec {
-  return { name, address, hardware: HARDWARE }
+  return { name, address, moreAddresses: [], hardware: HARDWARE }
 }

@@ -59,7 +59,10 @@ export class MemberLab extends StackLab {
 
   operator(): Promise<Operator> {
     const file = join(this.directory, 'stack.yaml')
-    this.#operator ??= Operator.open({ file, state: this.state, env: {}, isRoot })
+    this.#operator ??= Operator.open({
+      ...{ file, state: this.state, env: {}, isRoot },
+      stopSignal: () => new AbortController().signal,
+    })
     return this.#operator
   }
 

@@ -23,6 +23,7 @@ export const QUICK_PATRONI: PatroniSpec = { ...PATRONI, ttl: 6, loopWait: 1, ret
 /** Three members, at the first addresses of a network such as `127.102.30`. */
 export function postgresSpec(network: string, change: Partial<PostgresSpec> = {}): PostgresSpec {
   return {
+    version: undefined,
     members: [1, 2, 3].map((index) => ({
       ...machineSpec(`pg-${index}`, `${network}.${index}`),
       patroniName: `pg-${index}`,

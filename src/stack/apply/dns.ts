@@ -2,14 +2,19 @@
 
 import type { MachineKind } from '../../machine/machine.ts'
 import { untilReady } from './wait.ts'
-import { applyMachine, needsRestart, removeMachine, sortMachines, type Work } from './work.ts'
+import { applyMachine, discardMachine, needsRestart, removeMachine, sortMachines, type Work } from './work.ts'
 
 export async function applyIndependent(work: Work, kind: MachineKind & ('dns' | 'haproxy')): Promise<void> {
-  const { all, created, stopped, changed, gone } = sortMachines(work, kind)
+  const { all, created, stopped, changed, replaced, gone } = sortMachines(work, kind)
   await Promise.all([...created, ...stopped].map((machine) => applyMachine(work, machine)))
   for (const machine of changed) {
     await applyMachine(work, machine)
     if (needsRestart(work, machine)) await untilReady(work, kind, { machines: [machine.name] })
+  }
+  for (const machine of replaced) {
+    await discardMachine(work, machine)
+    await applyMachine(work, machine)
+    await untilReady(work, kind, { machines: [machine.name] })
   }
   for (const machine of gone) await removeMachine(work, machine)
   if (all.length > 0) await untilReady(work, kind)

@@ -11,11 +11,20 @@ import type { EtcdMember, EtcdSpec } from '../../clusters/etcd/spec.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
 import { repeatSteps, untilAnswering, untilReady, untilRestartable } from './wait.ts'
-import { applyMachine, needsRestart, removeMachine, type Sorted, sortMachines, type Work } from './work.ts'
+import {
+  applyMachine,
+  discardMachine,
+  needsRestart,
+  removeMachine,
+  type Sorted,
+  sortMachines,
+  type Work,
+} from './work.ts'
 
 /** The first time: all members at once, as etcd wants it. */
 export async function formEtcd(work: Work): Promise<void> {
-  const { all, gone } = sortMachines(work, 'etcd')
+  const { all, replaced, gone } = sortMachines(work, 'etcd')
+  await Promise.all(replaced.map((machine) => discardMachine(work, machine)))
   await Promise.all(all.map((machine) => applyMachine(work, machine)))
   await untilReady(work, 'etcd')
   for (const machine of gone) await removeMachine(work, machine)
@@ -33,7 +42,7 @@ async function formAnew(work: Work, machines: readonly Machine[]): Promise<void>
 
 export async function changeEtcd(work: Work, spec: EtcdSpec): Promise<void> {
   const sorted = sortMachines(work, 'etcd')
-  const { all, created, stopped, changed, gone } = sorted
+  const { all, created, stopped, changed, replaced, gone } = sorted
   const filled = await withData(work, all)
   // Nothing is left of the cluster but that there was one.
   if (filled.length + gone.length === 0) return formAnew(work, all)
@@ -42,6 +51,7 @@ export async function changeEtcd(work: Work, spec: EtcdSpec): Promise<void> {
   for (const machine of changed) await repeatSteps(work, machine)
   const voters = await readVoters(work, spec, sorted)
   await changeOneByOne(work, changed.filter(isIn(voters)))
+  for (const machine of replaced.filter(isIn(voters))) await replace(work, spec, machine)
   await dropLost(
     work,
     voters.filter((machine) => !filled.includes(machine)),
@@ -86,6 +96,27 @@ async function changeOneByOne(work: Work, changed: readonly Machine[]): Promise<
     await applyMachine(work, machine)
     if (isRestarted) await untilReady(work, 'etcd', { machines: [machine.name] })
   }
+}
+
+/**
+ * Its address stays, so the old member goes before the new one comes, while the others have quorum without it. With its data on
+ * a disk of its own it stays the same member.
+ */
+async function replace(work: Work, spec: EtcdSpec, machine: Machine): Promise<void> {
+  const { name, hardware } = machine
+  const others = work.machines.filter(({ kind, ...each }) => kind === 'etcd' && each.name !== name)
+  await untilReady(work, 'etcd', { machines: others.map((each) => each.name) })
+  if (hardware.dataVolumeId !== undefined) {
+    await untilRestartable(work, name)
+    await discardMachine(work, machine)
+    await applyMachine(work, machine)
+  } else {
+    await leave(work, machine)
+    await discardMachine(work, machine)
+    const member = spec.members.find((each) => each.name === name)
+    if (member !== undefined) await join(work, spec, member)
+  }
+  await untilReady(work, 'etcd', { machines: [name] })
 }
 
 async function dropLost(work: Work, lost: readonly Machine[]): Promise<void> {

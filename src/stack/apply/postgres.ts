@@ -7,10 +7,18 @@ import { prefixEnd } from '../../etcd/client.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { ExistingMachine } from '../../targets/target.ts'
 import { repeatSteps, untilReady } from './wait.ts'
-import { applyMachine, needsRestart, reloadMachine, removeMachine, sortMachines, type Work } from './work.ts'
+import {
+  applyMachine,
+  discardMachine,
+  needsRestart,
+  reloadMachine,
+  removeMachine,
+  sortMachines,
+  type Work,
+} from './work.ts'
 
 export async function applyPostgres(work: Work): Promise<void> {
-  const { all, created, stopped, changed, gone } = sortMachines(work, 'postgres')
+  const { all, created, stopped, changed, replaced, gone } = sortMachines(work, 'postgres')
   const { stack, target, clients, progress, signal } = work
   if (stack.postgres === undefined) {
     for (const machine of gone) await removeMachine(work, machine)
@@ -26,7 +34,15 @@ export async function applyPostgres(work: Work): Promise<void> {
   for (const machine of changed.filter((each) => needsRestart(work, each))) await reloadMachine(work, machine)
   for (const machine of changed.filter((each) => !needsRestart(work, each))) await applyMachine(work, machine)
   await Promise.all([...created, ...stopped].map((machine) => applyMachine(work, machine)))
-  if (isRunning) for (const machine of await replicasFirst()) await restart(machine)
+  if (isRunning) {
+    const restarted = changed.filter((machine) => needsRestart(work, machine))
+    for (const machine of await replicasFirst(restarted)) await inTurn(machine, () => applyMachine(work, machine))
+    for (const machine of await replicasFirst(replaced))
+      await inTurn(machine, async () => {
+        await discardMachine(work, machine)
+        await applyMachine(work, machine)
+      })
+  }
   await untilReady(work, 'postgres')
   // Restarts that somebody else left pending are not ours to do, unless it was us, in a run that was cut short.
   if (work.isResumed || all.some(({ name }) => work.plans.get(name)?.action !== 'none'))
@@ -41,14 +57,14 @@ export async function applyPostgres(work: Work): Promise<void> {
   }
   await untilReady(work, 'postgres')
 
-  async function replicasFirst(): Promise<Machine[]> {
-    const waiting = changed.filter((machine) => needsRestart(work, machine))
+  async function replicasFirst(waiting: readonly Machine[]): Promise<Machine[]> {
     if (waiting.length === 0) return []
     const primary = await primaryOf(patroni, signal)
     return waiting.toSorted((a, b) => Number(a.name === primary) - Number(b.name === primary))
   }
 
-  async function restart(machine: Machine): Promise<void> {
+  /** Each is back before the next one's turn, and none is the primary in its own. */
+  async function inTurn(machine: Machine, act: () => Promise<void>): Promise<void> {
     // It may be the one that is broken, and this its repair; all others have to stand.
     const others = all.filter((each) => !created.includes(each) && each !== machine).map(({ name }) => name)
     await untilReady(work, 'postgres', { machines: others })
@@ -56,7 +72,7 @@ export async function applyPostgres(work: Work): Promise<void> {
       progress({ machine: machine.name, state: 'working', message: 'handing over to another member' })
       await switchover(patroni, signal)
     }
-    await applyMachine(work, machine)
+    await act()
     await untilReady(work, 'postgres', { machines: [machine.name] })
   }
 }

@@ -37,6 +37,8 @@ export interface Sorted {
   readonly stopped: readonly Machine[]
   /** Running, with changes to be made. */
   readonly changed: readonly Machine[]
+  /** To be made anew, whether they run or not. */
+  readonly replaced: readonly Machine[]
   readonly gone: readonly ExistingMachine[]
 }
 
@@ -51,6 +53,7 @@ export function sortMachines({ machines, plans, existing, states }: Work, kind: 
     created: all.filter((machine) => actionOf(machine) === 'create'),
     stopped: updated.filter(isStopped),
     changed: updated.filter((machine) => !isStopped(machine)),
+    replaced: all.filter((machine) => actionOf(machine) === 'replace'),
     gone: [...existing.values()].filter(
       (machine) => machine.kind === kind && plans.get(machine.name)?.action === 'delete',
     ),
@@ -70,7 +73,7 @@ export function needsRestart({ plans }: Work, { name }: Machine): boolean {
 export async function applyMachine({ target, plans, existing, progress }: Work, machine: Machine): Promise<void> {
   const { name } = machine
   const plan = plans.get(name)
-  progress({ machine: name, state: 'working', message: plan?.action === 'create' ? 'starting' : 'updating' })
+  progress({ machine: name, state: 'working', message: plan?.action === 'update' ? 'updating' : 'starting' })
   await target.write(machine)
   // Starts what does not run, what is started in another way now, and steps whose files have changed.
   await target.start(machine)
@@ -130,6 +133,12 @@ function askedBy(
     ...changes.flatMap((change) => (change !== 'nothing' && how in change ? Object.values(change) : [])),
     ...[...pending].filter(([, late]) => late === how).map(([service]) => service),
   ]
+}
+
+/** The machine is gone, and made anew by whoever goes on. Disks that the stack file names itself stay, with what is on them. */
+export async function discardMachine({ target, progress }: Work, { name }: Machine): Promise<void> {
+  progress({ machine: name, state: 'working', message: 'removing, to make it anew' })
+  await target.remove(name, { keepData: false })
 }
 
 export async function removeMachine({ target, progress }: Work, { name }: ExistingMachine): Promise<void> {

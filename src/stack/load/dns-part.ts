@@ -41,7 +41,9 @@ export function resolveDns(context: DnsContext, resolver: StackResolver): DnsSpe
     ...entries.map(({ path, document }) => ({ path: [...path, 'dns'], values: document?.dns })),
   ]
   if (etcd === undefined && !hasEtcd) refuseWithoutEtcd(part, resolver)
+  if (part.engine === 'coredns') checkCoredns(context, resolver)
   return {
+    engine: part.engine ?? DNS_DEFAULTS.engine,
     servers: entries.map(({ name }) => specs.get(name) as MachineSpec),
     ...portsOf(part, resolver),
     zones: part.zones === undefined ? [] : readZoneFiles(part.zones, ['dns', 'zones'], ownZones, resolver),
@@ -60,6 +62,18 @@ function refuseWithoutEtcd(part: DnsDocument, resolver: StackResolver): void {
   for (const key of ['key_prefix', 'skydns'] as const)
     if (part[key] !== undefined)
       resolver.problem(['dns', key], 'there is no etcd to read from; wanted: "etcd" in the stack, or "etcd" in "dns"')
+}
+
+/** What only our own name server can do. */
+function checkCoredns({ part, ownZones }: DnsContext, resolver: StackResolver): void {
+  if (part.skydns !== undefined)
+    resolver.problem(['dns', 'skydns'], 'CoreDNS is given zone files only; wanted: "engine: holdfast", or no "skydns"')
+  const patroniZone = ownZones[1]?.replace(/\.$/u, '')
+  if (patroniZone !== undefined)
+    resolver.notice(
+      ['dns', 'engine'],
+      `CoreDNS cannot follow Patroni: there is no primary.${patroniZone} and no replica.${patroniZone} with it`,
+    )
 }
 
 function portsOf(part: DnsDocument, resolver: StackResolver): Pick<DnsSpec, 'port' | 'healthPort' | 'metricsPort'> {

@@ -1,5 +1,7 @@
 // The settings of one machine, from its own entry, its cluster and the top of the file, as what the machine is made of.
 
+import { FLUENT_BIT } from '../../clusters/host/fluent-bit.ts'
+import { FLUENTD } from '../../clusters/host/fluentd.ts'
 import type { Path } from '../../document/located.ts'
 import type { Chrony, Hardware, LogForwarding, NetworkInterface } from '../../machine/hardware.ts'
 import { MACHINE_DEFAULTS, type MachineDocument, type SettingsDocument } from '../../machine/schema.ts'
@@ -89,10 +91,26 @@ function logsOf(
     forward: forwardOf(machine, agent, resolver),
     etcd: agent === fluentbit ? dynamicOf(fluentbit, resolver) : undefined,
     buffer: agent === fluentd && buffer?.customized ? buffer.custom_value : undefined,
+    packageSource: packageSourceOf(agent, resolver),
   }
   if (logs.forward === undefined && logs.etcd === undefined)
     resolver.problem(agent.path, 'logs go nowhere; wanted: "forward"')
+  const isInstalled = nearest(settings, 'install_dependencies')?.value ?? MACHINE_DEFAULTS.install_dependencies
+  if (!resolver.isLocal && isInstalled && logs.packageSource === undefined)
+    resolver.notice(
+      agent.path,
+      `Debian has no package of it: the image has to have ${logs.agent === 'fluentd' ? FLUENTD : FLUENT_BIT}, or "package_source" is wanted`,
+    )
   return logs
+}
+
+function packageSourceOf(
+  { path, value }: Given<FluentdDocument | FluentbitDocument>,
+  resolver: StackResolver,
+): LogForwarding['packageSource'] {
+  if (value.package_source === undefined) return undefined
+  const { source, key } = value.package_source
+  return { name: path.at(-1) as string, source, key: resolver.pem(key, [...path, 'package_source', 'key']) }
 }
 
 function tagsOf(agent: FluentdDocument | FluentbitDocument): Record<string, string> {

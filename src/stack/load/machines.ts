@@ -3,11 +3,13 @@
 import { quote } from '../../document/values.ts'
 import type { Path } from '../../document/located.ts'
 import type { MachineSpec } from '../../clusters/site.ts'
+import type { Hardware } from '../../machine/hardware.ts'
 import type { MachineKind } from '../../machine/machine.ts'
 import type { MachineDocument, SettingsDocument } from '../../machine/schema.ts'
 import { allocateAddresses, networkOf } from '../addresses.ts'
 import type { StackDocument } from '../schema.ts'
 import { hardwareOf, type MachineEntry } from './hardware.ts'
+import { networksByMachine } from './machine-networks.ts'
 import type { StackResolver } from './resolver.ts'
 
 /** An entry of a list of machines, or one of a number of them. */
@@ -40,28 +42,43 @@ export function entriesOf<T extends MachineDocument & SettingsDocument>(cluster:
 
 /** By name. Problems are told of what two machines share. */
 export function specsByName(
-  { name: stack, network }: Pick<StackDocument, 'name' | 'network'>,
+  { name: stack, network, target }: Pick<StackDocument, 'name' | 'network' | 'target'>,
   entries: readonly ClusterEntry<MachineDocument>[],
   kept: Readonly<Record<string, string>>,
   resolver: StackResolver,
 ): ReadonlyMap<string, MachineSpec> {
-  const requests = entries.map(({ name, kind, document }) => ({ machine: name, kind, wanted: document?.local_address }))
-  const addresses = allocateAddresses(network ?? networkOf(stack), requests, kept)
+  const hardwares = new Map(entries.map((entry) => [entry.name, hardwareOf(entry, resolver)]))
+  const own = new Map([...hardwares].map(([name, { networks }]) => [name, networks]))
+  const networks = target === 'local' ? own : networksByMachine(entries, own, kept, resolver)
+  const addresses =
+    target === 'local'
+      ? localAddresses(network ?? networkOf(stack), entries, kept)
+      : new Map([...networks].map(([name, [first]]) => [name, first?.ip ?? '']))
   const taken = new Taken(resolver)
   const specs = new Map<string, MachineSpec>()
   for (const entry of entries) {
     const { name, path, document } = entry
     taken.name(name, document === undefined ? path : [...path, 'name'])
-    if (document?.local_address !== undefined)
+    if (target === 'local' && document?.local_address !== undefined)
       taken.address(document.local_address, name, [...path, 'local_address'], 'address')
-    const hardware = hardwareOf(entry, resolver)
+    const hardware = { ...(hardwares.get(name) as Hardware), networks: networks.get(name) ?? [] }
     for (const { ip, mac } of hardware.networks) {
       if (ip !== undefined) taken.address(ip, name, path, 'address')
       if (mac !== undefined) taken.address(mac, name, path, 'MAC address')
     }
-    specs.set(name, { name, address: addresses.get(name) ?? '', hardware })
+    const moreAddresses = target === 'local' ? [] : hardware.networks.slice(1).flatMap(({ ip }) => ip ?? [])
+    specs.set(name, { name, address: addresses.get(name) ?? '', moreAddresses, hardware })
   }
   return specs
+}
+
+function localAddresses(
+  network: number,
+  entries: readonly ClusterEntry<MachineDocument>[],
+  kept: Readonly<Record<string, string>>,
+): ReadonlyMap<string, string> {
+  const requests = entries.map(({ name, kind, document }) => ({ machine: name, kind, wanted: document?.local_address }))
+  return allocateAddresses(network, requests, kept)
 }
 
 /** What belongs to one machine only. */

@@ -45,6 +45,7 @@ export function resolvePostgres(context: PostgresContext, resolver: StackResolve
     return given === undefined ? undefined : resolver.secret(given.value, given.path)
   }
   return {
+    version: part.version,
     members: entries.map(({ name }, index) => ({ ...(specs.get(name) as MachineSpec), patroniName: names[index] })),
     params: paramsOf(layers, resolver),
     replicatorPassword: password('replicator_password'),

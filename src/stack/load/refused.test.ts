@@ -56,7 +56,7 @@ postgres: { members: two, patroni: { tll: 3 }, haproxy: { servers: [] } }
     ['', '1:1: the file is empty; wanted: a map with "name"'],
     ['name: lab', '1:1: the file has no "domain"; wanted: a name such as lab.test'],
     [HEAD, '1:1: there is no machine in it; wanted: "etcd", "dns" or "postgres"'],
-    [`${HEAD}target: libvirt`, '3:9: target: unknown word "libvirt"; known: local'],
+    [`${HEAD}target: vmware`, '3:9: target: unknown word "vmware"; known: local libvirt'],
     [`${HEAD}name: again`, '3:1: a key stands twice in one map; wanted: once'],
     ['name: lab\ndomain: 10.0.0.1\netcd: { members: 1 }', '2:9: domain: "10.0.0.1" is not a domain'],
     ['name: lab\ndomain: -lab.test\netcd: { members: 1 }', '2:9: domain: "-lab.test" is not a domain'],

@@ -4,7 +4,7 @@
 import { readdirSync, realpathSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Machine, MachineKind } from '../../machine/machine.ts'
-import type { ExistingMachine, HardwareChange, MachineState, Target } from '../target.ts'
+import type { ExistingMachine, HardwareChange, LogLine, LogOptions, MachineState, Overseer, Target } from '../target.ts'
 import { Accounts } from './accounts.ts'
 import { HeldDirectories } from './files/held-directories.ts'
 import { loadManifest, type Manifest, manifestOf } from './files/manifest.ts'
@@ -12,7 +12,7 @@ import { readMachine } from './files/read-machine.ts'
 import { removeMachine } from './files/remove-machine.ts'
 import { writeMachine } from './files/write-machine.ts'
 import { type Layout, layoutOf, rootOf } from './layout.ts'
-import { type LogLine, type LogOptions, readLogs } from './logs.ts'
+import { readLogs } from './logs.ts'
 import { machineState, pendingOf } from './machine-state.ts'
 import { installProgram, pruneProgram } from '../program.ts'
 import { isMissing, machinesIn, stateFile } from './state-file.ts'
@@ -60,7 +60,6 @@ export class LocalTarget implements Target {
     })
   }
 
-  /** Every machine of which anything is known, whatever state its files are in; its kind, where that is known. */
   machines(): Promise<ReadonlyMap<string, MachineKind | undefined>> {
     return soon(() => {
       const layout = this.#layout
@@ -154,27 +153,22 @@ export class LocalTarget implements Target {
     })
   }
 
-  /** Of the machines given: the last lines of each service, and with `follow` those that come. */
   logs(machines: readonly string[], options: LogOptions): AsyncIterable<LogLine> {
     return readLogs(this.#layout, machines, options)
   }
 
-  /** Removes copies of our own program that nothing uses any more. For when everything runs as it should. */
-  async tidy(): Promise<void> {
+  /** With a supervisor, and without copies of our own program that nothing uses any more. */
+  async settle(): Promise<void> {
+    await ensureSupervisor(this.#layout, () => this.#words())
     const layout = this.#layout
     const services = machinesIn(layout.desired).flatMap((machine) => findDesired(layout, machine)?.services ?? [])
     const words = services.flatMap(({ service }) => service.command)
     pruneProgram(layout.directory, [...(await this.#words()), ...words, ...(findKeeper(layout)?.command ?? [])])
   }
 
-  /** Makes sure that somebody looks after what should run. */
-  async supervise(): Promise<void> {
-    await ensureSupervisor(this.#layout, () => this.#words())
-  }
-
-  /** Undefined when nothing looks after the processes. */
-  get supervisorPid(): number | undefined {
-    return findSupervisor(this.#layout)
+  overseer(): Overseer {
+    const pid = findSupervisor(this.#layout)
+    return { isThere: pid !== undefined, pid }
   }
 
   /** Ends the supervisor; what runs goes on running. It is started again when something is wanted of a machine. */

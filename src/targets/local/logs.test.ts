@@ -17,7 +17,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { until } from '../../../test/support/until.ts'
 import { type Layout, layoutOf, logOf } from './layout.ts'
-import { type LogOptions, readLogs } from './logs.ts'
+import type { LogOptions } from '../target.ts'
+import { readLogs } from './logs.ts'
 import { rotateLog } from './supervisor/rotate-log.ts'
 
 let layout: Layout

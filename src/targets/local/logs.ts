@@ -5,21 +5,9 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { LogLine, LogOptions } from '../target.ts'
 import { LOG_DIRECTORY, type Layout, rootOf } from './layout.ts'
 import { isMissing } from './state-file.ts'
-
-export interface LogLine {
-  readonly machine: string
-  readonly service: string
-  readonly line: string
-}
-
-export interface LogOptions {
-  /** This many of the last ones of each service, at most. */
-  readonly lines: number
-  readonly follow: boolean
-  readonly signal: AbortSignal
-}
 
 const LOOK_MS = 100
 const CHUNK_BYTES = 1 << 16

@@ -96,3 +96,9 @@ test('a directory that is not there is made, and one with files of others is lef
   )
   expect(read('file')).toBe('mine')
 })
+
+test('texts that machines are made from on their target lie beside their files', async () => {
+  const texts = new Map([['etcd-1', new Map([['user-data', '#cloud-config\n']])]])
+  await writeMachines([MACHINE], directory, texts)
+  expect(read('etcd-1/user-data')).toBe('#cloud-config\n')
+})

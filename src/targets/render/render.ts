@@ -11,8 +11,15 @@ import { describeMachine, overview } from './describe.ts'
 /** Says that the directory is ours to replace. */
 const MARKER = '.holdfast-render'
 
+/** By machine: texts that it is made from on its target, by name of the file. */
+export type TargetTexts = ReadonlyMap<string, ReadonlyMap<string, string>>
+
 /** Writes them to `directory`, in place of what an earlier call wrote there. */
-export async function writeMachines(machines: readonly Machine[], directory: string): Promise<void> {
+export async function writeMachines(
+  machines: readonly Machine[],
+  directory: string,
+  texts: TargetTexts = new Map(),
+): Promise<void> {
   const before = await namesIn(directory)
   if (before.length > 0 && !before.includes(MARKER))
     throw new HoldfastError(
@@ -24,7 +31,11 @@ export async function writeMachines(machines: readonly Machine[], directory: str
     for (const name of before) if (name !== MARKER) await rm(join(directory, name), { recursive: true })
     await write(join(directory, MARKER), 'Written by "holdfast render", which replaces everything here.\n')
     await write(join(directory, 'stack.txt'), overview(machines))
-    for (const machine of machines) await writeMachine(machine, join(directory, machine.name))
+    for (const machine of machines) {
+      const root = join(directory, machine.name)
+      await writeMachine(machine, root)
+      for (const [name, text] of texts.get(machine.name) ?? []) await write(join(root, name), text)
+    }
   } catch (thrown) {
     throw new HoldfastError('FileUnwritable', `Cannot write to "${directory}": ${reasonOf(thrown)}`, { cause: thrown })
   }

@@ -1,6 +1,6 @@
 // Whether this host can run a stack: all checks, asked before anything is started.
 
-import type { Finding } from './finding.ts'
+import type { Finding } from '../../finding.ts'
 import type { HostMachine } from './host-machine.ts'
 import { checkInstalled } from './installed.ts'
 import { checkMemory } from './memory.ts'

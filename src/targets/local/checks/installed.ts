@@ -3,7 +3,7 @@
 import { HoldfastError } from '../../../lib/errors.ts'
 import { installCommand, missingPackages } from '../packages.ts'
 import { missingUsers, OWN_USER, userCommand } from '../system-user.ts'
-import { type Finding, ok, problem } from './finding.ts'
+import { type Finding, ok, problem } from '../../finding.ts'
 import { type HostMachine, packagesOf, usersOf } from './host-machine.ts'
 
 /** Of users that packages bring. */

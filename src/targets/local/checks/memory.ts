@@ -1,7 +1,7 @@
 // Whether the memory that is left is enough: that of the host, or of the control group we are in, whichever is less.
 
 import { dirname, join } from 'node:path'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import { type Finding, ok, problem, warning } from '../../finding.ts'
 import { countOf, type HostMachine, STACK_TAKES, TAKES } from './host-machine.ts'
 import { hostText } from './host-text.ts'
 

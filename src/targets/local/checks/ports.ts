@@ -2,7 +2,7 @@
 // else's. What the stack itself listens on is no conflict.
 
 import { type Place, tryPlaces } from './bind.ts'
-import { type Finding, ok, problem } from './finding.ts'
+import { type Finding, ok, problem } from '../../finding.ts'
 import type { HostMachine } from './host-machine.ts'
 import { findListener, readListeners, socketOwners } from './listeners.ts'
 import { describeProcess } from './processes.ts'

@@ -2,7 +2,7 @@
 
 import { installCommand } from '../packages.ts'
 import { installedPostgres } from '../postgres-programs.ts'
-import { type Finding, ok, problem } from './finding.ts'
+import { type Finding, ok, problem } from '../../finding.ts'
 
 /** `version`: of the data of a stack; undefined when there is none yet. */
 export async function checkPostgresVersion(

@@ -1,7 +1,7 @@
 // What we may do here: as root, give files to other users and run services as them; else run everything as ourselves.
 
 import { userInfo } from 'node:os'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import { type Finding, ok, problem, warning } from '../../finding.ts'
 import { hostText } from './host-text.ts'
 
 /** Bits of capability sets, as capabilities(7) numbers them. */

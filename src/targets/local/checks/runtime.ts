@@ -2,7 +2,7 @@
 
 import { release } from 'node:os'
 import { loadLibc } from '../../../lib/libc.ts'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import { type Finding, ok, problem, warning } from '../../finding.ts'
 import { hostText } from './host-text.ts'
 
 const NODE_MAJOR = 24

@@ -3,7 +3,7 @@
 
 import { accessSync, constants, readdirSync, realpathSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Finding, ok, problem, warning } from './finding.ts'
+import { type Finding, ok, problem, warning } from '../../finding.ts'
 import { countOf, type HostMachine, STACK_TAKES, TAKES } from './host-machine.ts'
 import { mountOf } from './mounts.ts'
 

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import { machineSpecs } from '../stack.ts'
+import { load, problems } from './testing.ts'
+
+const HEAD = `name: lab
+domain: lab.test
+target: libvirt
+`
+const SHARED = 'machine_network: { network_name: default, addresses: 192.168.122.100-192.168.122.102 }\n'
+
+async function addresses(text: string, kept: Readonly<Record<string, string>> = {}): Promise<Record<string, string>> {
+  const specs = machineSpecs(await load(`${HEAD}${text}`, { kept }))
+  return Object.fromEntries(specs.map(({ name, address }) => [name, address]))
+}
+
+describe('machines without a network of their own', () => {
+  test('get the lowest addresses that are free', async () => {
+    expect(await addresses(`${SHARED}etcd: { members: 2 }\ndns: { servers: 1 }`)).toEqual({
+      'etcd-1': '192.168.122.100',
+      'etcd-2': '192.168.122.101',
+      'dns-1': '192.168.122.102',
+    })
+  })
+
+  test('keep what they have had, and leave alone what others name or still have', async () => {
+    const own = '{ name: etcd-2, libvirt_network: { network_name: default, ip: 192.168.122.100 } }'
+    const kept = { 'etcd-1': '192.168.122.102', gone: '192.168.122.101' }
+    expect(await addresses(`${SHARED}etcd: { members: [{ name: etcd-1 }, ${own}] }`, kept)).toEqual({
+      'etcd-1': '192.168.122.102',
+      'etcd-2': '192.168.122.100',
+    })
+  })
+
+  test('have an interface on that network', async () => {
+    const [{ hardware }] = machineSpecs(await load(`${HEAD}${SHARED}etcd: { members: 1 }`))
+    expect(hardware.networks).toEqual([
+      {
+        ...{ attach: { networkName: 'default' }, ip: '192.168.122.100', mac: undefined },
+        ...{ prefixLength: undefined, gateway: undefined, dnsServers: [] },
+      },
+    ])
+  })
+})
+
+test('services are reached at the first interface of a machine', async () => {
+  const macvtap = '{ interface: ens3, ip: 10.0.0.9, prefix_length: 24 }'
+  const networks = `libvirt_network: { network_name: a, ip: 10.1.0.4 }, macvtap_interfaces: [${macvtap}]`
+  expect(
+    await addresses(
+      `etcd: { members: [{ name: one, ${networks} }, { name: two, macvtap_interfaces: [${macvtap.replace('.9', '.8')}] }] }`,
+    ),
+  ).toEqual({ one: '10.1.0.4', two: '10.0.0.8' })
+})
+
+test.each([
+  ['etcd: { members: 1 }', 'it has no network; wanted: "libvirt_network" or "macvtap_interfaces"'],
+  [
+    'etcd: { members: [{ name: a, libvirt_network: { network_name: default } }] }',
+    'an interface has no address; wanted: "ip"',
+  ],
+  [`${SHARED}etcd: { members: 4 }`, '192.168.122.100-192.168.122.102 has none left for "etcd-4"; wanted: more of them'],
+  [
+    'machine_network: { network_name: default, addresses: 10.0.0.9-10.0.0.1 }\netcd: { members: 1 }',
+    '"10.0.0.9-10.0.0.1" is not a range of addresses; wanted: the first and the last address',
+  ],
+])('%j is refused', async (text, message) => {
+  expect((await problems(`${HEAD}${text}`))[0]).toContain(message)
+})
+
+test('addresses of machines that are virtual have nothing to do with those of processes', async () => {
+  expect(await addresses(`${SHARED}etcd: { members: [{ name: a, local_address: 127.9.9.9 }] }`)).toEqual({
+    a: '192.168.122.100',
+  })
+})

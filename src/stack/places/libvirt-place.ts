@@ -1,0 +1,122 @@
+// Stacks of `target: libvirt`: virtual machines on one or several hypervisors. Everything there is to know of them is asked
+// of libvirt; this host only needs to reach it.
+
+import { tmpdir } from 'node:os'
+import { withHostParts } from '../../clusters/host/host-parts.ts'
+import type { Site } from '../../clusters/site.ts'
+import { show } from '../../machine/content.ts'
+import type { Machine } from '../../machine/machine.ts'
+import type { Finding } from '../../targets/finding.ts'
+import { AcceleratorChoice } from '../../targets/libvirt/accelerator.ts'
+import { checkHypervisor } from '../../targets/libvirt/checks/check-hypervisor.ts'
+import { checkPrograms, hostPackages } from '../../targets/libvirt/checks/programs.ts'
+import { renderCloudInit } from '../../targets/libvirt/cloud-init/cloud-init.ts'
+import { renderDomain } from '../../targets/libvirt/domain-xml.ts'
+import type { Hypervisor } from '../../targets/libvirt/hypervisor.ts'
+import { LibvirtTarget } from '../../targets/libvirt/libvirt-target.ts'
+import { type PlaceQuestion, readPlaceFacts } from '../../targets/libvirt/place-facts.ts'
+import { placeMachines, throwProblems } from '../../targets/libvirt/place-machine.ts'
+import { PROGRAM } from '../../targets/libvirt/placement.ts'
+import { programHash } from '../../targets/libvirt/program-volume.ts'
+import { openHypervisor } from '../../targets/libvirt/virsh.ts'
+import { recordOf } from '../../targets/libvirt/write-machine.ts'
+import { isProblem } from '../../targets/finding.ts'
+import { programCommand } from '../../targets/program.ts'
+import type { Stack } from '../stack.ts'
+import type { HostNeeds, Place, PlaceContext } from './place.ts'
+
+/** Of Debian 12, which images are made of. */
+const USUAL_POSTGRES = '15'
+
+export class LibvirtPlace implements Place {
+  readonly target: LibvirtTarget
+  readonly #stack: string
+  readonly #path: string
+  readonly #hypervisors: readonly Hypervisor[]
+  readonly #accelerators: AcceleratorChoice
+
+  constructor({ stack, env, hypervisors, hardware, stopSignal, report }: PlaceContext) {
+    const signal = stopSignal()
+    this.#stack = stack
+    this.#path = env.PATH ?? ''
+    this.#hypervisors = hypervisors.map((uri) => openHypervisor(uri, { signal, env }))
+    this.#accelerators = new AcceleratorChoice({
+      signal,
+      progress: (message) => report({ machine: undefined, state: 'working', message }),
+    })
+    this.target = new LibvirtTarget({
+      ...{ stack, hardware, signal, hypervisors: this.#hypervisors, temporary: tmpdir() },
+      chooseType: (hypervisor, wanted) => this.#accelerators.choose(hypervisor, wanted),
+      onPhase: (machine, message, isWarning) => report({ machine, state: isWarning ? 'warning' : 'working', message }),
+    })
+  }
+
+  get site(): Place['site'] {
+    return { path: (_, path) => path, program: programCommand(PROGRAM.home), watchdog: 'automatic' }
+  }
+
+  complete(machine: Machine, site: Site): Machine {
+    return withHostParts(machine, site)
+  }
+
+  postgresVersion({ postgres }: Stack): Promise<string> {
+    return Promise.resolve(postgres?.version ?? USUAL_POSTGRES)
+  }
+
+  needs(): HostNeeds {
+    return { packages: hostPackages(this.#uris), users: [] }
+  }
+
+  async check(machines: readonly Machine[]): Promise<readonly Finding[]> {
+    const programs = checkPrograms(this.#uris, this.#path)
+    if (programs.some(isProblem)) return programs
+    const found = await Promise.all(
+      this.#used(machines).map(([hypervisor, here]) => checkHypervisor(hypervisor, here, this.#question(hypervisor))),
+    )
+    return [...programs, ...found.flat()]
+  }
+
+  /** Domains have the name of the stack in theirs, and libvirt has only one of each name. */
+  refuseElsewhere(): void {}
+
+  async describe(machines: readonly Machine[]): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+    const found = await Promise.all(
+      this.#used(machines).map(async ([hypervisor, here]) => {
+        const facts = await readPlaceFacts(hypervisor, here, this.#question(hypervisor))
+        const { placements, problems } = placeMachines(here, facts)
+        throwProblems(problems)
+        return here.map((machine) => {
+          const placement = placements.get(machine.name)
+          if (placement === undefined) throw new Error(`no place for ${machine.name}`)
+          const { userData, metaData, networkConfig } = renderCloudInit(machine, placement)
+          const texts = new Map([
+            ['cloud-init/user-data', show(userData)],
+            ['cloud-init/meta-data', metaData],
+            ['cloud-init/network-config', networkConfig],
+            ['domain.xml', renderDomain(machine, placement, recordOf(machine, placement))],
+          ])
+          return [machine.name, texts] as const
+        })
+      }),
+    )
+    return new Map(found.flat())
+  }
+
+  get #uris(): readonly string[] {
+    return this.#hypervisors.map(({ uri }) => uri)
+  }
+
+  /** Those that machines are on, with them. */
+  #used(machines: readonly Machine[]): readonly (readonly [Hypervisor, readonly Machine[]])[] {
+    return this.#hypervisors
+      .map((each) => [each, machines.filter(({ hardware }) => hardware.hypervisor === each.uri)] as const)
+      .filter(([, here]) => here.length > 0)
+  }
+
+  #question(hypervisor: Hypervisor): PlaceQuestion {
+    return {
+      ...{ stack: this.#stack, programHash: programHash() },
+      chooseType: (wanted) => this.#accelerators.choose(hypervisor, wanted),
+    }
+  }
+}

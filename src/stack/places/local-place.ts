@@ -1,0 +1,69 @@
+// Stacks of `target: local`: processes on this host, which bring their services from this host's packages.
+
+import { basename, dirname, join } from 'node:path'
+import type { Machine } from '../../machine/machine.ts'
+import { HoldfastError } from '../../lib/errors.ts'
+import type { Finding } from '../../targets/finding.ts'
+import { checkHost } from '../../targets/local/checks/check-host.ts'
+import { packagesOf, usersOf } from '../../targets/local/checks/host-machine.ts'
+import { LocalTarget } from '../../targets/local/local-target.ts'
+import { newestPostgres } from '../../targets/local/postgres-programs.ts'
+import { supervisedDirectories } from '../../targets/local/supervised-directories.ts'
+import { programCommand } from '../../targets/program.ts'
+import type { StackDirectory } from '../directory.ts'
+import type { CheckOptions, HostNeeds, Place, PlaceContext } from './place.ts'
+
+export class LocalPlace implements Place {
+  readonly target: LocalTarget
+  readonly #stack: string
+  readonly #directory: StackDirectory
+  readonly #isRoot: boolean
+
+  constructor({ stack, directory, isRoot }: PlaceContext) {
+    this.target = new LocalTarget({ directory: directory.path, isRoot })
+    this.#stack = stack
+    this.#directory = directory
+    this.#isRoot = isRoot
+  }
+
+  get site(): Place['site'] {
+    return {
+      path: (machine, path) => join(this.#directory.machines, machine, path),
+      program: programCommand(this.#directory.path),
+      watchdog: 'automatic',
+    }
+  }
+
+  /** Clock and logs are this host's. */
+  complete(machine: Machine): Machine {
+    return machine
+  }
+
+  postgresVersion(): Promise<string> {
+    return newestPostgres(new AbortController().signal)
+  }
+
+  needs(machines: readonly Machine[]): HostNeeds {
+    return { packages: packagesOf(machines), users: usersOf(machines) }
+  }
+
+  check(machines: readonly Machine[], { postgresVersion, signal }: CheckOptions): Promise<readonly Finding[]> {
+    return checkHost({ machines, directory: this.#directory.path, postgresVersion, isRoot: this.#isRoot, signal })
+  }
+
+  refuseElsewhere(): void {
+    const { path } = this.#directory
+    const other = supervisedDirectories().find((each) => basename(each) === this.#stack && each !== path)
+    if (other === undefined) return
+    throw new HoldfastError(
+      'StackElsewhere',
+      `Cannot bring up "${this.#stack}": a stack of that name runs in ${other}; stop it, or give this one another name`,
+      { hint: `"holdfast down ${this.#stack} --state ${dirname(dirname(other))}" stops it` },
+    )
+  }
+
+  /** Their files are all there is to them. */
+  describe(): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+    return Promise.resolve(new Map())
+  }
+}

@@ -1,0 +1,53 @@
+// What depends on where a stack is: how its machines are made, what they get there besides what their clusters give them,
+// and what has to be looked at before. One implementation for each target.
+
+import type { Site } from '../../clusters/site.ts'
+import type { Hardware } from '../../machine/hardware.ts'
+import type { Machine } from '../../machine/machine.ts'
+import type { Finding } from '../../targets/finding.ts'
+import type { Target } from '../../targets/target.ts'
+import type { StackDirectory } from '../directory.ts'
+import type { Progress } from '../progress.ts'
+import type { Stack } from '../stack.ts'
+
+export interface Place {
+  readonly target: Target
+  readonly site: Pick<Site, 'path' | 'program' | 'watchdog'>
+  /** The machine with what every machine has there. */
+  complete(machine: Machine, site: Site): Machine
+  /** Of PostgreSQL, where there is no data yet. */
+  postgresVersion(stack: Stack): Promise<string>
+  /** Debian packages and users that this host needs for them. */
+  needs(machines: readonly Machine[]): HostNeeds
+  /** Whether the machines can be made; nothing is touched. */
+  check(machines: readonly Machine[], options: CheckOptions): Promise<readonly Finding[]>
+  /** Throws when a stack of that name is somewhere else. */
+  refuseElsewhere(): void
+  /** Texts that machines are made from there, by machine and name of the file, for review; secrets are hidden. */
+  describe(machines: readonly Machine[]): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>>
+}
+
+export interface HostNeeds {
+  readonly packages: readonly string[]
+  readonly users: readonly string[]
+}
+
+export interface CheckOptions {
+  /** Of the data that the stack has. */
+  readonly postgresVersion: string | undefined
+  readonly signal: AbortSignal
+}
+
+export interface PlaceContext {
+  readonly stack: string
+  readonly directory: StackDirectory
+  readonly isRoot: boolean
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Hypervisors that machines are on, or are to be on. */
+  readonly hypervisors: readonly string[]
+  /** What machines are to be made of, by name; none where only what exists is looked at. */
+  readonly hardware: ReadonlyMap<string, Hardware>
+  /** What machines are at. */
+  readonly report: Progress
+  readonly stopSignal: () => AbortSignal
+}
