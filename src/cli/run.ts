@@ -34,6 +34,9 @@ const COMMANDS: readonly CommandEntry[] = [
   { name: 'record ls', load: async () => (await import('./record-ls.ts')).recordLsCommand },
   { name: 'record set', load: async () => (await import('./record-set.ts')).recordSetCommand },
   { name: 'record rm', load: async () => (await import('./record-rm.ts')).recordRmCommand },
+  { name: 'image build', load: async () => (await import('./image-build.ts')).imageBuildCommand },
+  { name: 'image ls', load: async () => (await import('./image-ls.ts')).imageLsCommand },
+  { name: 'image rm', load: async () => (await import('./image-rm.ts')).imageRmCommand },
   { name: 'supervise', load: async () => (await import('./supervise.ts')).superviseCommand },
 ]
 

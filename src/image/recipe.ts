@@ -1,0 +1,185 @@
+// What an image is made of besides packages: the files it has before any package comes, what is started in it, and what
+// stays out. All of it is part of the hash of an image.
+//
+// The machines are virtual, and many of them start on few cores: nothing runs that no machine needs, the first RAM disk has
+// the drivers of disks alone, and the kernel none of sound, graphics and radio.
+
+import { PARTITION_TABLE, ROOT_PARTITION } from './partitions.ts'
+
+/** Files that are younger get this time (2025-01-01), so that when an image was built is not seen in it. */
+export const EPOCH_SECONDS = 1_735_689_600
+
+/** What boots, has a network and does as cloud-init is told. */
+const SYSTEM_PACKAGES: readonly string[] = [
+  'ca-certificates',
+  'cloud-guest-utils',
+  'cloud-init',
+  'dbus',
+  'e2fsprogs',
+  'fdisk',
+  'initramfs-tools',
+  'iproute2',
+  'iputils-ping',
+  'kmod',
+  'libpam-systemd',
+  'netbase',
+  'openssh-server',
+  'procps',
+  'qemu-guest-agent',
+  'sudo',
+  'systemd-resolved',
+  'systemd-sysv',
+  'udev',
+  'zstd',
+]
+
+/** What machines of a stack run. */
+const SERVICE_PACKAGES: readonly string[] = [
+  'bind9-dnsutils',
+  'chrony',
+  'etcd-client',
+  'etcd-server',
+  'haproxy',
+  'patroni',
+  'postgresql',
+  'prometheus-node-exporter',
+  'python3-etcd',
+  'python3-idna',
+]
+
+const BOOT_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  Debian: ['linux-image-amd64', 'grub-common', 'grub-pc-bin'],
+  Ubuntu: ['linux-image-virtual', 'grub-common', 'grub-pc-bin'],
+}
+
+/** Whose archives packages are taken from. */
+export const DISTRIBUTIONS: readonly string[] = Object.keys(BOOT_PACKAGES)
+
+/** `isPlain`: without anything of ours. */
+export function wantedPackages(distribution: string, isPlain: boolean, more: readonly string[]): readonly string[] {
+  const services = isPlain ? [] : SERVICE_PACKAGES
+  return [...new Set([...SYSTEM_PACKAGES, ...BOOT_PACKAGES[distribution], ...services, ...more])].toSorted()
+}
+
+/** Below the modules of a kernel: none of this is in a virtual machine, and what is loaded by mistake takes time. */
+const LEFT_OUT_MODULES: readonly string[] = [
+  'arch/x86/kvm',
+  'drivers/bluetooth',
+  'drivers/comedi',
+  'drivers/firewire',
+  'drivers/gpu',
+  'drivers/i2c',
+  'drivers/iio',
+  'drivers/infiniband',
+  'drivers/input/misc',
+  'drivers/input/mouse',
+  'drivers/isdn',
+  'drivers/media',
+  'drivers/net/wireless',
+  'drivers/staging',
+  'net/bluetooth',
+  'net/mac80211',
+  'net/wireless',
+  'sound',
+]
+
+/** Patterns of dpkg. */
+export const LEFT_OUT: readonly string[] = [
+  '/usr/share/info/*',
+  '/usr/share/locale/*',
+  '/usr/share/man/*',
+  ...LEFT_OUT_MODULES.flatMap((path) => ['/lib', '/usr/lib'].map((lib) => `${lib}/modules/*/kernel/${path}/*`)),
+]
+
+export const ENABLED_UNITS: readonly string[] = [
+  'qemu-guest-agent.service',
+  'serial-getty@ttyS0.service',
+  'systemd-networkd-wait-online.service',
+  'systemd-networkd.service',
+  'systemd-resolved.service',
+]
+
+/** Of a machine that lives as long as its stack, and is cared for by it. */
+export const MASKED_UNITS: readonly string[] = [
+  'apt-daily-upgrade.timer',
+  'apt-daily.timer',
+  'cloud-init-hotplugd.socket',
+  'dpkg-db-backup.timer',
+  'e2scrub_all.timer',
+  'e2scrub_reap.service',
+  'grub-common.service',
+  'modprobe@drm.service',
+  'systemd-pstore.service',
+]
+
+/** A stack runs them as services of its own. */
+export const MASKED_SERVICES: readonly string[] = [
+  'chrony.service',
+  'etcd.service',
+  'haproxy.service',
+  'patroni.service',
+  'postgresql.service',
+  'prometheus-node-exporter.service',
+]
+
+/** Subsystems of devices that nobody waits for. */
+const UNTRIGGERED: readonly string[] = [
+  'bdi',
+  'cpu',
+  'event_source',
+  'leds',
+  'pci_bus',
+  'pci_express',
+  'vc',
+  'wakeup',
+  'workqueue',
+]
+
+/** By path. Packages come afterwards and take them as they are. */
+export const FILES: Readonly<Record<string, string>> = {
+  '/boot/grub/grub.cfg': `set timeout=0
+menuentry Linux {
+  linux /vmlinuz root=PARTUUID=${ROOT_PARTITION} ro console=tty0 console=ttyS0 8250.nr_uarts=4 quiet
+  initrd /initrd.img
+}
+`,
+  '/etc/cloud/cloud.cfg.d/90_holdfast.cfg': `datasource_list: [NoCloud, None]
+locale: C.UTF-8
+ssh_genkeytypes: [ed25519]
+system_info:
+  network:
+    renderers: [networkd]
+# Each one takes its time at every boot: those that are for other clouds and other tools stay out.
+cloud_init_modules:
+  [seed_random, bootcmd, write-files, growpart, resizefs, disk_setup, mounts, set_hostname, update_hostname,
+   update_etc_hosts, ca-certs, users-groups, ssh]
+cloud_config_modules: [locale, set-passwords, apt-configure, ntp, timezone, runcmd]
+cloud_final_modules:
+  [package-update-upgrade-install, write-files-deferred, scripts-vendor, scripts-per-once, scripts-per-boot,
+   scripts-per-instance, scripts-user, final-message, power-state-change]
+`,
+  '/etc/cloud/ds-identify.cfg': 'policy: enabled\n',
+  '/etc/default/locale': 'LANG=C.UTF-8\n',
+  '/etc/fstab': `PARTUUID=${ROOT_PARTITION} / ext4 errors=remount-ro 0 1\n`,
+  '/etc/initramfs-tools/conf.d/holdfast': 'MODULES=list\nCOMPRESS=zstd\n',
+  '/etc/initramfs-tools/modules': 'ahci\next4\nsd_mod\nvirtio_blk\nvirtio_pci\nvirtio_scsi\n',
+  '/etc/postgresql-common/createcluster.d/holdfast.conf': 'create_main_cluster = false\n',
+  // Name servers of ours want the port.
+  '/etc/systemd/resolved.conf.d/holdfast.conf': '[Resolve]\nDNSStubListener=no\n',
+  // An address is enough to go on, and having none is no reason to wait for long, or to fail.
+  '/etc/systemd/system/systemd-networkd-wait-online.service.d/holdfast.conf': `[Service]
+ExecStart=
+ExecStart=/bin/sh -c 'for _ in $$(seq 50); do [ -n "$$(ip -oneline address show up scope global -tentative)" ] && break; sleep 0.2; done'
+`,
+  // Drivers that go with the processor are loaded by whoever needs them; the others left out have none.
+  '/etc/systemd/system/systemd-udev-trigger.service.d/holdfast.conf': `[Service]
+ExecStart=
+ExecStart=-udevadm trigger --type=all --action=add ${UNTRIGGERED.map((name) => `--subsystem-nomatch=${name}`).join(' ')} --sysname-nomatch=tty[0-9]*
+`,
+}
+
+/** All of it that decides what is in an image, for its hash. */
+export function recipeText(): string {
+  const units = [ENABLED_UNITS, MASKED_UNITS, MASKED_SERVICES]
+  return JSON.stringify([EPOCH_SECONDS, FILES, LEFT_OUT, units, PARTITION_TABLE])
+}
