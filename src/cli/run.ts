@@ -48,6 +48,7 @@ const INVALID_INPUT: ReadonlySet<string> = new Set([
   'StackInvalid',
   'AuthorityInvalid',
   'CertificateNameInvalid',
+  'ImageListInvalid',
 ])
 
 /** Codes of errors in flags and variables. */
