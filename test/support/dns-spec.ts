@@ -8,6 +8,7 @@ import type { DnsSpec } from '../../src/clusters/dns/spec.ts'
 
 export function dnsSpec(options: Partial<DnsSpec> = {}): DnsSpec {
   return {
+    engine: 'holdfast',
     servers: [machineSpec('dns-1', '127.103.20.1'), machineSpec('dns-2', '127.103.20.2')],
     ...{ port: 53, healthPort: 8080, metricsPort: 9153, zones: [], etcd: 'own', keyPrefix: '/coredns/' },
     ...{ skydns: undefined, zonefilesReloadIntervalMs: 3000, loadBalanceRecords: true, alternateDnsServers: [] },

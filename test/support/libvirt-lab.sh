@@ -73,7 +73,7 @@ cover_container_starter() {
   cat >"$directory/starter" <<END
 #!/bin/sh
 while read -r hierarchy _; do
-  mkdir "\$hierarchy/container-\$\$"
+  mkdir -p "\$hierarchy/container-\$\$"
   [ ! -e "\$hierarchy/cpuset.cpus" ] || continue
   echo "\$\$" >"\$hierarchy/container-\$\$/cgroup.procs"
 done <"$directory/hierarchies"

@@ -22,6 +22,7 @@ export const USER = 'nobody'
 export class LocalStack {
   readonly directory = mkdtempSync(join(tmpdir(), 'holdfast-local-'))
   readonly layout: Layout = layoutOf(this.directory)
+  readonly variables = ['HOLDFAST_PID', 'HOLDFAST_ROOT', 'HOLDFAST_SERVICE', 'HOME']
   readonly target = new LocalTarget({ directory: this.directory, isRoot, program: SUPERVISE })
 
   constructor() {

@@ -9,29 +9,31 @@ import { until } from './until.ts'
 
 export interface TargetUnderTest {
   readonly target: Target
+  /** Variables that services get from the target, beside those that all have. */
+  readonly variables: readonly string[]
   /** What a service has said. */
-  log(machine: string, service: string): string
+  log(machine: string, service: string): string | Promise<string>
   /** Ids of the processes of a machine. */
-  processes(machine: string): number[]
+  processes(machine: string): number[] | Promise<number[]>
   close(): Promise<void>
 }
 
 const ENDLESS = 'trap "echo stopped; exit 0" TERM; trap "echo reloaded" HUP; echo started; while :; do sleep 0.05; done'
 
-export function targetSuite(name: string, open: () => TargetUnderTest): void {
+export function targetSuite(name: string, open: () => TargetUnderTest | Promise<TargetUnderTest>): void {
   describe(`the target ${name}`, () => {
     let under: TargetUnderTest
     let target: Target
-    beforeEach(() => {
-      under = open()
+    beforeEach(async () => {
+      under = await open()
       target = under.target
     })
     afterEach(() => under.close())
 
-    const lines = (machine: string, service: string) => under.log(machine, service).trimEnd().split('\n')
+    const lines = async (machine: string, service: string) => (await under.log(machine, service)).trimEnd().split('\n')
     const said = (machine: string, service: string, ...expected: string[]) =>
-      until(`${service} to say ${expected.join(', ')}`, () => {
-        const now = lines(machine, service)
+      until(`${service} to say ${expected.join(', ')}`, async () => {
+        const now = await lines(machine, service)
         return now.join() === expected.join() ? now : undefined
       })
     const pidOf = async (machine: string, service: string) =>
@@ -83,11 +85,12 @@ export function targetSuite(name: string, open: () => TargetUnderTest): void {
       await target.start(made)
       const pids = await Promise.all(services.map(({ name }) => pidOf('m', name)))
       expect(pids).toEqual(pids.toSorted((x, y) => Number(x) - Number(y)))
-      for (const { name } of services) await until('its first line', () => under.log('m', name) !== '')
+      for (const { name } of services) await until('its first line', async () => (await under.log('m', name)) !== '')
       await target.stop('m')
-      const ends = services.map(({ name }) => BigInt(lines('m', name).at(-1) ?? 0))
+      const ends: bigint[] = []
+      for (const { name } of services) ends.push(BigInt((await lines('m', name)).at(-1) ?? 0))
       expect(ends).toEqual(ends.toSorted((x, y) => (x < y ? 1 : -1)))
-      expect(under.processes('m')).toEqual([])
+      expect(await under.processes('m')).toEqual([])
     })
 
     test('a machine that was stopped is started again', async () => {
@@ -130,20 +133,20 @@ export function targetSuite(name: string, open: () => TargetUnderTest): void {
       const step = service('step', 'echo try; test -e run/ready', { once: true })
       const made = machine('m', [service('a', ENDLESS), step, service('after', ENDLESS)])
       await started(made)
-      await until('three tries', () => lines('m', 'step').length >= 3)
+      await until('three tries', async () => (await lines('m', 'step')).length >= 3)
       const state = (await target.observe()).get('m')?.services
       expect(state?.get('step')?.lastError).toMatch(/^exit code 1: try$/u)
       expect(state?.get('after')?.state).toBe('stopped')
       await target.write({ ...made, files: [file('/run/ready', '')] })
       await until('the step', async () => (await stateOf('m', 'step')) === 'done')
       await until('what comes after it', async () => (await stateOf('m', 'after')) === 'running')
-      const tries = lines('m', 'step').length
+      const tries = (await lines('m', 'step')).length
       await target.stop('m')
       await target.start(made)
       expect(await stateOf('m', 'step')).toBe('done')
-      expect(lines('m', 'step')).toHaveLength(tries)
+      expect(await lines('m', 'step')).toHaveLength(tries)
       await target.restart('m', 'step')
-      await until('another try', () => lines('m', 'step').length === tries + 1)
+      await until('another try', async () => (await lines('m', 'step')).length === tries + 1)
     })
 
     test('a step is done again when a file that it depends on has changed', async () => {
@@ -183,14 +186,14 @@ export function targetSuite(name: string, open: () => TargetUnderTest): void {
       await started(made)
       await said('m', 'a', 'started')
       await target.remove('m', { keepData: true })
-      expect(under.processes('m')).toEqual([])
+      expect(await under.processes('m')).toEqual([])
       expect(await target.read()).toEqual(new Map())
       expect(await target.observe()).toEqual(new Map())
       await started({ ...made, services: [service('b', 'cat var/lib/app/data; ls var/lib; exec sleep 100')] })
       await said('m', 'b', 'precious', 'app', 'other')
       await target.remove('m', { keepData: false })
       await started({ ...made, services: [service('c', 'cat var/lib/app/data; echo $?; exec sleep 100')] })
-      await until('its answer', () => lines('m', 'c').at(-1) === '1')
+      await until('its answer', async () => (await lines('m', 'c')).at(-1) === '1')
     })
 
     test('services get the environment of their files, and nothing of ours', async () => {
@@ -200,23 +203,15 @@ export function targetSuite(name: string, open: () => TargetUnderTest): void {
       })
       const text = '# comment\nSECRET=s=1"\nQUOTED="two words"\n\n'
       await started(machine('m', [env], { files: [file('/etc/env', text, { restart: 'env' }, 0o600)] }))
-      const all = await until('all of it', () => {
-        const now = lines('m', 'env')
+      const all = await until('all of it', async () => {
+        const now = await lines('m', 'env')
         return now.length > 1 && now.at(-1)?.includes('=') === false ? now : undefined
       })
       expect(all).toEqual(expect.arrayContaining(['PLAIN=a b', 'SECRET=s=1"', 'QUOTED=two words', 'LANG=C.UTF-8']))
       const names = all.filter((line) => line.includes('=')).map((line) => line.split('=', 1)[0])
-      expect(names.filter((name) => !['PWD', '_', 'OLDPWD', 'SHLVL'].includes(name)).toSorted()).toEqual([
-        'HOLDFAST_PID',
-        'HOLDFAST_ROOT',
-        'HOLDFAST_SERVICE',
-        'HOME',
-        'LANG',
-        'PATH',
-        'PLAIN',
-        'QUOTED',
-        'SECRET',
-      ])
+      expect(names.filter((name) => !['PWD', '_', 'OLDPWD', 'SHLVL'].includes(name)).toSorted()).toEqual(
+        ['LANG', 'PATH', 'PLAIN', 'QUOTED', 'SECRET', ...under.variables].toSorted(),
+      )
       if (isRoot) expect(all.at(-1)).toBe(USER)
     })
 

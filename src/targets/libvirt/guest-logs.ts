@@ -53,11 +53,11 @@ class Journal {
   }
 
   async last(lines: number): Promise<LogLine[]> {
-    this.#cursor = (await this.#read(['-n', '1'])).at(-1)?.__CURSOR
+    this.#cursor = (await this.#read(['-n', '1'])).at(-1)?.cursor
     const found: LogLine[] = []
     for (const unit of this.#services.keys()) {
       const entries = lines === 0 ? [] : await this.#read(['-n', String(lines), `_SYSTEMD_UNIT=${unit}`])
-      for (const { __CURSOR } of entries) this.#shown.add(__CURSOR)
+      for (const { cursor } of entries) this.#shown.add(cursor)
       found.push(...entries.flatMap((entry) => this.#lines(entry)))
     }
     return found
@@ -67,8 +67,8 @@ class Journal {
     const from = this.#cursor === undefined ? [] : [`--after-cursor=${this.#cursor}`]
     const entries = await this.#read([...from, ...[...this.#services.keys()].map((unit) => `_SYSTEMD_UNIT=${unit}`)])
     const few = entries.slice(0, MOST_LINES)
-    this.#cursor = few.at(-1)?.__CURSOR ?? this.#cursor
-    return few.flatMap((entry) => (this.#shown.delete(entry.__CURSOR) ? [] : this.#lines(entry)))
+    this.#cursor = few.at(-1)?.cursor ?? this.#cursor
+    return few.flatMap((entry) => (this.#shown.delete(entry.cursor) ? [] : this.#lines(entry)))
   }
 
   async #read(options: readonly string[]): Promise<Entry[]> {
@@ -78,20 +78,26 @@ class Journal {
     return output
       .split('\n')
       .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Entry)
+      .map(parseEntry)
   }
 
-  #lines({ MESSAGE, _SYSTEMD_UNIT }: Entry): LogLine[] {
-    const service = this.#services.get(_SYSTEMD_UNIT ?? '')
+  #lines({ unit, text }: Entry): LogLine[] {
+    const service = this.#services.get(unit)
     if (service === undefined) return []
-    const text = typeof MESSAGE === 'string' ? MESSAGE : Buffer.from(MESSAGE ?? []).toString()
     return text.split('\n').map((line) => ({ machine: this.machine, service, line }))
   }
 }
 
 interface Entry {
-  readonly __CURSOR: string
-  readonly _SYSTEMD_UNIT?: string
-  /** As bytes where it is no text. */
-  readonly MESSAGE?: string | readonly number[] | null
+  readonly cursor: string
+  readonly unit: string
+  readonly text: string
+}
+
+function parseEntry(json: string): Entry {
+  const entry = JSON.parse(json) as Readonly<Record<string, string | readonly number[] | null | undefined>>
+  const { MESSAGE: message, _SYSTEMD_UNIT: unit, __CURSOR: cursor } = entry
+  // As bytes where it is no text.
+  const text = typeof message === 'string' ? message : Buffer.from(message ?? []).toString()
+  return { cursor: String(cursor), unit: String(unit), text }
 }

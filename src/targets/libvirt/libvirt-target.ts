@@ -5,6 +5,7 @@ import type { Accelerator, Hardware } from '../../machine/hardware.ts'
 import type { Machine, MachineKind, Service } from '../../machine/machine.ts'
 import { HoldfastError, messageOf } from '../../lib/errors.ts'
 import type { ExistingMachine, HardwareChange, LogLine, LogOptions, MachineState, Overseer, Target } from '../target.ts'
+import { hasFilledDisk, hasFilledVolume } from './filled-disk.ts'
 import { agentGuest } from './guest-agent.ts'
 import { containerGuest } from './guest-container.ts'
 import { type GuestWithLogs, readGuestLogs } from './guest-logs.ts'
@@ -12,14 +13,21 @@ import type { Guest } from './guest.ts'
 import { GuestMachine } from './guest-machine.ts'
 import { compareHardwareRecords, hardwareOf } from './hardware-changes.ts'
 import type { Hypervisor } from './hypervisor.ts'
+import { inTurns } from './in-turns.ts'
 import { Memory } from './memory.ts'
 import type { DomainType } from './place-facts.ts'
-import { existingMachine, isRunning, type PresentMachine, presentMachines, writtenMachine } from './present-machine.ts'
+import {
+  existingMachine,
+  isRunning,
+  type PresentMachine,
+  presentMachines,
+  waitingForStart,
+  writtenMachine,
+} from './present-machine.ts'
 import { recordElement } from './record-xml.ts'
 import { deleteMachine, holdsData, keepMachine, stopMachine } from './remove-machine.ts'
 import { machineState, silentState, stoppedState } from './service-states.ts'
 import { startMachine } from './start-machine.ts'
-import { volumeOf } from './volume-of.ts'
 import { placeOne, writeMachine } from './write-machine.ts'
 import { withoutPending } from './written-machine.ts'
 import { unitName } from './cloud-init/units.ts'
@@ -44,12 +52,10 @@ export interface LibvirtTargetOptions {
 const BOOT_TIMEOUT_MS = 20 * 60_000
 /** Beside what services take by themselves to stop. */
 const STOP_PATIENCE_MS = 60_000
-const ANSWER_MS = 5000
+/** An emulated machine with much to do takes many seconds. */
+const ANSWER_MS = 20_000
 /** Whoever waits asks several times a second. */
 const REMEMBER_MS = 1000
-const AT_ONCE = 8
-/** A file system takes more, an empty volume less. */
-const EMPTY_BYTES = 1024 ** 2
 
 export class LibvirtTarget implements Target {
   readonly #options: LibvirtTargetOptions
@@ -76,8 +82,9 @@ export class LibvirtTarget implements Target {
     const present = await this.#find(machine.name)
     if (present === undefined) return []
     const placement = await placeOne(machine, { ...this.#options, hypervisor: this.#hypervisorOf(machine) })
-    const { hardware } = present.record
-    return [...compareHardwareRecords(hardware, hardwareOf(machine, placement)), ...waitingForStart(present)]
+    const changes = compareHardwareRecords(present.record.hardware, hardwareOf(machine, placement))
+    const waiting = waitingForStart(present).filter(({ name }) => !changes.some((change) => change.name === name))
+    return [...changes, ...waiting]
   }
 
   async write(machine: Machine): Promise<void> {
@@ -130,8 +137,10 @@ export class LibvirtTarget implements Target {
   async remove(machine: string, { keepData }: { readonly keepData: boolean }): Promise<void> {
     // Where it was moved from, too.
     for (const present of (await this.#all()).filter(isNamed(machine))) {
+      const isKept = keepData && holdsData(present)
+      const hasServices = !isKept || !(await this.#removeServices(present))
       await this.#switchOff(present)
-      if (keepData && holdsData(present)) await keepMachine(present)
+      if (isKept) await keepMachine(present, { hasServices })
       else await deleteMachine(present)
     }
     this.#forget(machine)
@@ -140,16 +149,10 @@ export class LibvirtTarget implements Target {
   /** Where in it the path is makes no difference: a machine has one disk with data on it. */
   async isFilled(machine: string): Promise<boolean> {
     const present = (await this.#all()).find(isNamed(machine))
-    if (present !== undefined) {
-      const { hasBooted = false, disks } = present.record
-      return hasBooted && (!disks.root.isOurs || (await volumeOf(present.hypervisor, disks.root)) !== undefined)
-    }
+    if (present !== undefined) return hasFilledDisk(present)
     const hardware = this.#options.hardware.get(machine)
-    if (hardware?.dataVolumeId === undefined) return false
-    const hypervisor = this.#options.hypervisors.find(({ uri }) => uri === hardware.hypervisor)
-    const volume = await hypervisor?.findVolume(hardware.dataVolumeId)
-    // One that has all its room from the beginning does not tell.
-    return volume !== undefined && volume.allocationBytes > EMPTY_BYTES && volume.allocationBytes < volume.capacityBytes
+    const hypervisor = this.#options.hypervisors.find(({ uri }) => uri === hardware?.hypervisor)
+    return hardware !== undefined && hypervisor !== undefined && hasFilledVolume(hypervisor, hardware)
   }
 
   async observe(): Promise<ReadonlyMap<string, MachineState>> {
@@ -247,6 +250,18 @@ export class LibvirtTarget implements Target {
     await hypervisor.setMetadata(domain.name, recordElement({ ...record, pending }))
   }
 
+  /** So that they do not start with what they had before. Whether that could be done. */
+  async #removeServices(present: PresentMachine): Promise<boolean> {
+    if (!isRunning(present)) return false
+    try {
+      await this.#guestOf(present).removeUnits(present.record.started ?? [])
+      return true
+    } catch (error) {
+      if (error instanceof HoldfastError && error.code === 'GuestSilent') return false
+      throw error
+    }
+  }
+
   async #switchOff(present: PresentMachine): Promise<void> {
     if (!isRunning(present)) return
     const { machine, started = [] } = present.record
@@ -285,29 +300,8 @@ function isNamed(machine: string): (present: PresentMachine) => boolean {
   return ({ record }) => record.machine === machine
 }
 
-/** What was changed for its next start, which has not come yet. */
-function waitingForStart({ domain: { definition, live } }: PresentMachine): HardwareChange[] {
-  if (live === undefined) return []
-  const change = (name: string, from: number, to: number): HardwareChange[] =>
-    from === to
-      ? []
-      : [{ name, from: String(from), to: String(to), takes: 'next start', why: 'it has not been started since' }]
-  return [...change('vcpus', live.vcpus, definition.vcpus), ...change('memory', live.memoryMib, definition.memoryMib)]
-}
-
 function notThere(what: string): HoldfastError {
   return new HoldfastError('MachineMissing', `Cannot find ${what}: it is not there any more`, {
     hint: '"holdfast up" makes it again',
   })
-}
-
-/** A few at the same time: each is a process of ours, and work for its hypervisor. */
-async function inTurns<From, To>(all: readonly From[], work: (each: From) => Promise<To>): Promise<To[]> {
-  const results: To[] = []
-  const waiting = all.entries()
-  const workers = Array.from({ length: AT_ONCE }, async () => {
-    for (const [index, each] of waiting) results[index] = await work(each)
-  })
-  await Promise.all(workers)
-  return results
 }

@@ -1,6 +1,6 @@
 // Machines of a stack as libvirt has them: a domain whose metadata say that it is one, and its cloud-init volume.
 
-import type { ExistingMachine } from '../target.ts'
+import type { ExistingMachine, HardwareChange } from '../target.ts'
 import { readSeedJson, SEED_RECORD } from './cloud-init/seed-record.ts'
 import type { Domain, Hypervisor } from './hypervisor.ts'
 import type { MachineRecord } from './machine-record.ts'
@@ -58,4 +58,14 @@ function pendingOf(present: PresentMachine): Map<string, 'reload' | 'restart'> {
   // It was started by somebody else, with what it had before.
   if (isRunning(present) && appliedDigest !== seedDigest) return new Map(started.map(({ name }) => [name, 'restart']))
   return new Map(Object.entries(pending))
+}
+
+/** What was changed for its next start, which has not come yet. */
+export function waitingForStart({ domain: { definition, live } }: PresentMachine): HardwareChange[] {
+  if (live === undefined) return []
+  const change = (name: string, from: number, to: number): HardwareChange[] =>
+    from === to
+      ? []
+      : [{ name, from: String(from), to: String(to), takes: 'next start', why: 'it has not been started since' }]
+  return [...change('vcpus', live.vcpus, definition.vcpus), ...change('memory', live.memoryMib, definition.memoryMib)]
 }

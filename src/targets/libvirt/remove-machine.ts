@@ -42,10 +42,15 @@ async function isOn(hypervisor: Hypervisor, { uuid }: Domain): Promise<boolean> 
   return domain !== undefined && domain.state !== 'shut off' && domain.state !== 'crashed'
 }
 
-/** Of one that is off. */
-export async function keepMachine({ hypervisor, domain, record }: PresentMachine): Promise<void> {
+/** Of one that is off. `hasServices`: it still has those that it had, and starts them when it starts. */
+export async function keepMachine(
+  { hypervisor, domain, record }: PresentMachine,
+  { hasServices }: { readonly hasServices: boolean },
+): Promise<void> {
   await hypervisor.autostart(domain.name, false)
-  await hypervisor.setMetadata(domain.name, recordElement({ ...record, isKept: true }))
+  const { started = [] } = record
+  const kept = { ...record, started: hasServices ? started : [], pending: {}, isKept: true }
+  await hypervisor.setMetadata(domain.name, recordElement(kept))
 }
 
 /** Whether its disks have data that would go with it. */

@@ -61,7 +61,7 @@ export async function startMachine(machine: Machine, options: StartOptions): Pro
 /** The names of those that were started anew. */
 async function startServices(
   machine: Machine,
-  { started = [], pending = {} }: MachineRecord,
+  { started = [], pending = {}, appliedDigest }: MachineRecord,
   applied: Applied,
   guest: GuestMachine,
 ): Promise<string[]> {
@@ -69,7 +69,8 @@ async function startServices(
   const gone = started.filter(({ name }) => named(machine.services, name) === undefined)
   if (gone.length > 0) await guest.removeUnits(gone)
   const added = machine.services.filter(({ name }) => named(started, name) === undefined)
-  if (added.length > 0) await guest.enable(added)
+  // The first time, cloud-init has done that, too.
+  if (added.length > 0 && appliedDigest !== undefined) await guest.enable(added)
   const restarted = machine.services.filter((service) => {
     const before = named(started, service.name)
     if (before === undefined) return false

@@ -58,14 +58,14 @@ export async function writeMachine(wanted: Machine, options: WriteOptions): Prom
     await hypervisor.define(renderDomain(machine, placed, fresh))
     return new Writing(machine, placed, fresh, before, options).write()
   }
-  const { record } = present
+  const { isKept: _, ...record } = present.record
   const changes = compareHardwareRecords(record.hardware, fresh.hardware)
   if (changes.some(({ takes }) => takes === 'replace')) {
     // Until it is made anew it stays what it is, and goes on to be told.
     const asIs = { ...placed, disks: record.disks }
-    return new Writing(machine, asIs, { ...record, isKept: false }, before, options).write()
+    return new Writing(machine, asIs, record, before, options).write()
   }
-  const updated = { ...record, ...fresh, seedDigest: record.seedDigest, isKept: false }
+  const updated = { ...record, ...fresh, seedDigest: record.seedDigest }
   if (changes.length > 0) await hypervisor.define(renderDomain(machine, placed, updated))
   return new Writing(machine, placed, updated, before, options).write()
 }

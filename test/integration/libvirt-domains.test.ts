@@ -1,0 +1,64 @@
+// The domains that we render, defined by a real libvirt, and the machine that tries whether machines boot.
+
+import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { AcceleratorChoice, probeKvm } from '../../src/targets/libvirt/accelerator.ts'
+import type { Hypervisor } from '../../src/targets/libvirt/hypervisor.ts'
+import { readAnyRecord } from '../../src/targets/libvirt/record-xml.ts'
+import { openHypervisor } from '../../src/targets/libvirt/virsh.ts'
+import { LibvirtLab, whyNoLibvirt } from '../support/libvirt-lab.ts'
+
+const GOLDEN = join(import.meta.dirname, '../golden/libvirt')
+const why = whyNoLibvirt()
+
+describe.skipIf(why !== undefined)(`libvirt itself${why === undefined ? '' : ` (not here: ${why})`}`, () => {
+  let lab: LibvirtLab
+  let images: string
+  let hypervisor: Hypervisor
+  const ending = new AbortController()
+
+  const open = (uri: string) => openHypervisor(uri, { signal: ending.signal, env: process.env, prefix: lab.wrap([]) })
+
+  beforeAll(async () => {
+    lab = await LibvirtLab.start()
+    images = await lab.pool('default')
+    hypervisor = open('qemu:///system')
+  }, 60_000)
+
+  afterAll(async () => {
+    ending.abort()
+    await lab.close()
+  })
+
+  test.each(globSync('*.xml', { cwd: GOLDEN }).filter((name) => !name.includes('arm')))(
+    'takes %s, and gives back its record',
+    async (name) => {
+      const xml = readFileSync(join(GOLDEN, name), 'utf8')
+      const target = name.includes('container') ? open('lxc:///system') : hypervisor
+      await target.define(xml)
+      const [domain, ...others] = await target.domains()
+      await target.undefine(domain.name)
+      expect(others).toEqual([])
+      expect(domain).toMatchObject({ state: 'shut off', isPersistent: true })
+      expect(readAnyRecord(domain)).toMatchObject({ stack: 'lab', machine: domain.name.replace('lab-', '') })
+      expect(basename(name, '.xml')).toContain(readAnyRecord(domain)?.kind)
+    },
+  )
+
+  test('boots the machine that tries it, which turns itself off, and nothing is left', async () => {
+    expect(await probeKvm(hypervisor, { name: 'default' }, ending.signal, 'qemu')).toBeUndefined()
+    expect(await hypervisor.domains()).toEqual([])
+    expect(readdirSync(images)).toEqual([])
+  })
+
+  test('is asked once whether machines boot with KVM, and says what came out', async () => {
+    const lines: string[] = []
+    const choice = new AcceleratorChoice({ signal: ending.signal, progress: (line) => lines.push(line) })
+    const types = await Promise.all([choice.choose(hypervisor, 'auto'), choice.choose(hypervisor, 'auto')])
+    expect(lines).toHaveLength(1)
+    expect(types).toEqual(lines[0].includes('slow') ? ['qemu', 'qemu'] : ['kvm', 'kvm'])
+    expect(await hypervisor.domains()).toEqual([])
+    expect(readdirSync(images)).toEqual([])
+  })
+})
