@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { buildImage, type BuiltImage } from '../image/build-image.ts'
-import { IMAGE_FORMATS, type ImageFormat } from '../image/image.ts'
+import { IMAGE_FORMATS, type Place } from '../image/image.ts'
 import { type PackageList, parsePackageList } from '../image/package-list.ts'
 import { HoldfastError, reasonOf } from '../lib/errors.ts'
 import { command, EXIT } from './command.ts'
@@ -32,10 +32,9 @@ export const imageBuildCommand = command({
     const startMs = Date.now()
     const built = await buildImage(
       {
-        format: readFormat(options.format),
-        output: options.output,
+        ...readPlace(options),
         list: readList(options['from-list']),
-        isPlain: options.plain,
+        plain: options.plain,
         morePackages: options.packages.flatMap((names) => names.split(',')).filter((name) => name !== ''),
         withProgram: !options.plain && !options['without-program'],
       },
@@ -53,15 +52,23 @@ export const imageBuildCommand = command({
 
 function describe({ image, path, isCached }: BuiltImage): string {
   const { name, hash, packages, sizeBytes } = image
-  const size = sizeBytes === 0 ? '' : `, ${formatBytes(sizeBytes)}`
   const state = isCached ? 'was built before' : 'is built'
-  return `${name} ${hash} ${state}: ${Object.keys(packages).length} packages${size}\n${path}\n`
+  return `${name} ${hash} ${state}: ${Object.keys(packages).length} packages, ${formatBytes(sizeBytes)}\n${path}\n`
 }
 
-function readFormat(given = 'qcow2'): ImageFormat {
+/** Only disks have a place of their own. */
+function readPlace({ format: given = 'qcow2', output }: PlaceOptions): Place {
   const format = IMAGE_FORMATS.find((each) => each === given)
-  if (format !== undefined) return format
-  throw new HoldfastError('Usage', `Cannot build a "${given}": ${IMAGE_FORMATS.join(', ')} are the formats`)
+  if (format === undefined)
+    throw new HoldfastError('Usage', `Cannot build a "${given}": ${IMAGE_FORMATS.join(', ')} are the formats`)
+  if (format !== 'qcow2' && output === undefined)
+    throw new HoldfastError('Usage', `Cannot build a ${format}: no place for it is given; --output is wanted`)
+  return { format, output }
+}
+
+interface PlaceOptions {
+  readonly format: string | undefined
+  readonly output: string | undefined
 }
 
 function readList(file: string | undefined): PackageList | undefined {

@@ -1,4 +1,4 @@
-// `holdfast image rm`: removes images. Machines that were made from one have what they need of it.
+// `holdfast image rm`: removes images from where builds keep them.
 
 import { withLock } from '../image/lock.ts'
 import { HoldfastError } from '../lib/errors.ts'

@@ -4,7 +4,7 @@ import type { Image } from '../image/image.ts'
 import { formatTable } from './table.ts'
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
-const HEADING = ['NAME', 'HASH', 'SUITE', 'PACKAGES', 'SIZE', 'AGE']
+const HEADING: readonly string[] = ['NAME', 'HASH', 'SUITE', 'PACKAGES', 'SIZE', 'AGE']
 const DAY_MS = 86_400_000
 
 export function formatImages(images: readonly Image[], nowMs: number): string {

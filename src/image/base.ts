@@ -19,15 +19,16 @@ const STEPS: readonly (readonly [RegExp, string])[] = [
   [/^I: creating tarball/u, 'writing the root file system'],
 ]
 
+/** Mounts and daemons that packages may leave end with them. */
+const NAMESPACES = ['unshare', '--mount', '--pid', '--fork', '--mount-proc', '--kill-child'] as const
+
 export async function makeBase(build: Build, archive: Archive, list: PackageList, tar: string): Promise<void> {
-  writeOverlay(join(build.directory, 'overlay'))
+  writeOverlay(join(build.directory, 'overlay'), list)
   writeFileSync(join(build.directory, 'preferences'), preferences(list))
   const sources = join(build.directory, 'sources.list')
   writeFileSync(sources, `${archive.sources.join('\n')}\n`)
   const before = writeScript(join(build.directory, 'before-packages'), BEFORE_PACKAGES)
   const after = writeScript(join(build.directory, 'after-packages'), AFTER_PACKAGES)
-  // Mounts and daemons that packages may leave end with the namespaces.
-  const inNamespaces = ['unshare', '--mount', '--pid', '--fork', '--mount-proc', '--kill-child']
   const command = [
     'mmdebstrap',
     '--mode=root',
@@ -35,6 +36,7 @@ export async function makeBase(build: Build, archive: Archive, list: PackageList
     '--format=tar',
     `--include=${pinned(list).join(' ')}`,
     '--aptopt=APT::Install-Recommends "false"',
+    '--dpkgopt=force-unsafe-io',
     ...LEFT_OUT.map((pattern) => `--dpkgopt=path-exclude=${pattern}`),
     // Versions of essential packages are decided by it.
     `--setup-hook=copy-in ${join(build.directory, 'preferences')} /etc/apt/preferences.d`,
@@ -44,16 +46,20 @@ export async function makeBase(build: Build, archive: Archive, list: PackageList
     tar,
     sources,
   ]
-  await runStep(build, [...inNamespaces, ...command], (line) => {
-    const step = STEPS.find(([pattern]) => pattern.test(line))?.[1]
-    if (step !== undefined) build.onProgress(step)
+  await runStep(build, command, {
+    within: NAMESPACES,
+    onLine: (line) => {
+      const step = STEPS.find(([pattern]) => pattern.test(line))?.[1]
+      if (step !== undefined) build.onProgress(step)
+    },
   })
   checkInstalled(list, readFileSync(join(build.directory, 'installed'), 'utf8'))
 }
 
-function writeOverlay(directory: string): void {
+function writeOverlay(directory: string, { packages }: PackageList): void {
   for (const [path, text] of Object.entries(FILES)) writeFileSync(prepare(directory, path), text)
-  for (const unit of [...MASKED_UNITS, ...MASKED_SERVICES])
+  const services = Object.entries(MASKED_SERVICES).filter(([name]) => packages[name] !== undefined)
+  for (const unit of [...MASKED_UNITS, ...services.map(([, unit]) => unit)])
     symlinkSync('/dev/null', prepare(directory, `/etc/systemd/system/${unit}`))
 }
 

@@ -11,24 +11,21 @@ import { type Archive, openArchive } from './archive.ts'
 import { makeBase } from './base.ts'
 import type { Build } from './build-step.ts'
 import { checkTools } from './build-tools.ts'
-import { deliverDisk, deliverRoot } from './deliver.ts'
+import { checkPlace, deliverDisk, deliverRoot } from './deliver.ts'
 import { makeDisk } from './disk.ts'
-import { hashOf, type Image, type ImageFormat } from './image.ts'
+import { hashOf, type Image, type Place } from './image.ts'
 import { withLock } from './lock.ts'
 import { checkPackages, choosePackages, type PackageList } from './package-list.ts'
-import { recipeText, wantedPackages } from './recipe.ts'
+import { isPlain, recipeText, wantedPackages } from './recipe.ts'
 import { AFTER_PACKAGES, BEFORE_PACKAGES } from './recipe-scripts.ts'
 import { makeRoot, programHash } from './root-directory.ts'
 import type { ImageStore } from './store.ts'
 
-export interface ImageRequest {
-  readonly format: ImageFormat
-  /** Where it is put. Disks are in the store, too; the other formats only there. */
-  readonly output: string | undefined
+export interface ImageRequest extends Place {
   /** Of a build before: the same packages again. */
   readonly list: PackageList | undefined
-  /** Nothing of ours in it. */
-  readonly isPlain: boolean
+  /** Without services, and nothing of ours. */
+  readonly plain: boolean
   readonly morePackages: readonly string[]
   readonly withProgram: boolean
 }
@@ -49,6 +46,7 @@ const ARCHITECTURE = 'amd64'
 
 export async function buildImage(request: ImageRequest, options: BuildOptions): Promise<BuiltImage> {
   const { store, signal, onProgress } = options
+  checkPlace(request)
   await checkTools(request.format, signal)
   const onWait = () => onProgress('waiting for another build to end')
   return withLock(store.directory, { signal, onWait }, async () => {
@@ -84,7 +82,7 @@ async function buildIn(build: Build, request: ImageRequest, store: ImageStore): 
   build.onProgress('unpacking the root file system')
   const root = join(build.directory, 'root')
   await makeRoot(build, base, root, request.withProgram)
-  const about = { name: nameOf(list, request), hash, program, ...list, created: new Date().toISOString() }
+  const about = { name: nameOf(list), hash, program, ...list, created: new Date().toISOString() }
   if (request.format !== 'qcow2') return { ...(await deliverRoot(build, root, about, request)), isCached: false }
   build.onProgress('writing the disk')
   const disk = join(build.directory, 'disk.qcow2')
@@ -102,8 +100,8 @@ async function listOf(build: Build, archive: Archive, request: ImageRequest): Pr
       'ImageArchitecture',
       `Cannot build an image for ${architecture}: its disks are started by a BIOS; a host with ${ARCHITECTURE} is wanted`,
     )
-  const { list, isPlain, morePackages } = request
-  if (list === undefined) return choosePackages(build, archive, wantedPackages(distribution, isPlain, morePackages))
+  const { list, plain, morePackages } = request
+  if (list === undefined) return choosePackages(build, archive, wantedPackages(distribution, plain, morePackages))
   if (list.suite !== suite || list.architecture !== architecture)
     throw new HoldfastError(
       'ImageListInvalid',
@@ -113,6 +111,6 @@ async function listOf(build: Build, archive: Archive, request: ImageRequest): Pr
   return list
 }
 
-function nameOf({ suite, architecture }: PackageList, { isPlain }: ImageRequest): string {
-  return `${suite}-${architecture}${isPlain ? '-plain' : ''}`
+function nameOf({ suite, architecture, packages }: PackageList): string {
+  return `${suite}-${architecture}${isPlain(packages) ? '-plain' : ''}`
 }

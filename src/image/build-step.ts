@@ -19,23 +19,31 @@ export interface Build {
 }
 
 const TIMEOUT_MS = 60 * 60_000
+/** However we end. */
+const ENDS_WITH_US = ['setpriv', '--pdeathsig', 'KILL'] as const
 const FAULT = /^(?:E: |error:|[\w.-]+: )(?!warning)/iu
+
+interface StepOptions {
+  readonly onLine?: (line: string) => void
+  /** The words of programs that start this one. */
+  readonly within?: readonly string[]
+}
 
 export async function runStep(
   build: Build,
   command: readonly string[],
-  onLine: (line: string) => void = () => undefined,
+  { onLine, within = [] }: StepOptions = {},
 ): Promise<void> {
   const lines: string[] = []
   appendFileSync(build.log, `# ${command.join(' ')}\n`)
-  const reason = await exec(command, {
+  const reason = await exec([...ENDS_WITH_US, ...within, ...command], {
     timeoutMs: TIMEOUT_MS,
     signal: build.signal,
     env: stepEnv(build),
     onLine: (line) => {
       lines.push(line)
       appendFileSync(build.log, `${line}\n`)
-      onLine(line)
+      onLine?.(line)
     },
   })
   if (reason !== undefined) throw stepFailed(build, command, lines, reason)

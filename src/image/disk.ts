@@ -1,7 +1,7 @@
 // A root file system as a disk that a BIOS starts. Everything is written to a file: no loop device, no mount, so it works in
 // a container, too, and nothing is left behind.
 
-import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, openSync, readFileSync, utimesSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootSectors } from './boot-sectors.ts'
 import { type Build, readStep, runStep } from './build-step.ts'
@@ -9,16 +9,19 @@ import {
   CORE_SECTOR,
   DISK_MIB,
   FILE_SYSTEM,
+  FSTAB,
   HASH_SEED,
   PARTITION_TABLE,
   ROOT_MIB,
   ROOT_SECTOR,
   SECTOR_BYTES,
 } from './partitions.ts'
+import { EPOCH_SECONDS } from './recipe.ts'
 
 /** Writes `qcow2` from the directory `root`. */
 export async function makeDisk(build: Build, root: string, qcow2: string): Promise<void> {
   const raw = join(build.directory, 'disk.raw')
+  addFstab(join(root, 'etc'))
   const fd = openSync(raw, 'wx')
   try {
     ftruncateSync(fd, DISK_MIB * 1024 * 1024)
@@ -29,6 +32,12 @@ export async function makeDisk(build: Build, root: string, qcow2: string): Promi
     closeSync(fd)
   }
   await runStep(build, ['qemu-img', 'convert', '-f', 'raw', '-O', 'qcow2', raw, qcow2])
+}
+
+function addFstab(etc: string): void {
+  const fstab = join(etc, 'fstab')
+  writeFileSync(fstab, FSTAB)
+  for (const path of [fstab, etc]) utimesSync(path, EPOCH_SECONDS, EPOCH_SECONDS)
 }
 
 async function makeFileSystem(build: Build, root: string, raw: string): Promise<void> {

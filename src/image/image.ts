@@ -6,6 +6,12 @@ import type { PackageList } from './package-list.ts'
 export const IMAGE_FORMATS = ['qcow2', 'tar', 'directory'] as const
 export type ImageFormat = (typeof IMAGE_FORMATS)[number]
 
+export interface Place {
+  readonly format: ImageFormat
+  /** Disks are in the store in any case; the other formats are only there, and have one. */
+  readonly output: string | undefined
+}
+
 export interface Image extends PackageList {
   /** `bookworm-amd64`, `bookworm-amd64-plain` */
   readonly name: string

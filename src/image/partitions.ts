@@ -18,6 +18,9 @@ export const DISK_MIB = 4096
 /** The last is left to the second table of partitions. */
 export const ROOT_MIB = DISK_MIB - 3
 
+/** Containers have the same root file system, and no disk. */
+export const FSTAB = `PARTUUID=${ROOT_PARTITION} / ext4 errors=remount-ro 0 1\n`
+
 /** For sfdisk. */
 export const PARTITION_TABLE = `label: gpt
 label-id: 3a1f6a0e-6f0c-4d0f-9d43-0f2b7a7c0000

@@ -15,11 +15,13 @@ cp -R --no-preserve=all "$(dirname "$0")/overlay/." "$1/"
 const GRUB_PREFIX = `(,gpt${ROOT_NUMBER})/boot/grub`
 const GRUB_MODULES = 'biosdisk part_gpt ext2 normal linux'
 
-/** What a build leaves in it that is of this one machine or this one moment. */
-const TRACES = [
+/** What a build leaves in it that is of this one machine or this one moment: keys, above all. */
+const TRACES: readonly string[] = [
   'etc/apt/apt.conf.d/99mmdebstrap',
   'etc/apt/preferences.d/preferences',
   'etc/ssh/ssh_host_*',
+  'etc/ssl/certs/ssl-cert-snakeoil.pem',
+  'etc/ssl/private/ssl-cert-snakeoil.key',
   'etc/*-',
   'var/cache/debconf/*-old',
   'var/cache/ldconfig/aux-cache',
@@ -54,5 +56,7 @@ printf 'localhost\\n' > etc/hostname
 printf '127.0.0.1 localhost\\n::1 localhost ip6-localhost ip6-loopback\\n' > etc/hosts
 : > etc/machine-id
 ${COMPILE_PYTHON.trim()}
+find etc/ssl/certs -lname ssl-cert-snakeoil.pem -delete
+sed --in-place /force-unsafe-io/d etc/dpkg/dpkg.cfg.d/99mmdebstrap
 rm -rf ${TRACES.join(' ')}
 `

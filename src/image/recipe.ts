@@ -4,7 +4,8 @@
 // The machines are virtual, and many of them start on few cores: nothing runs that no machine needs, the first RAM disk has
 // the drivers of disks alone, and the kernel none of sound, graphics and radio.
 
-import { PARTITION_TABLE, ROOT_PARTITION } from './partitions.ts'
+import { FSTAB, PARTITION_TABLE, ROOT_PARTITION } from './partitions.ts'
+import type { PackageList } from './package-list.ts'
 
 /** Files that are younger get this time (2025-01-01), so that when an image was built is not seen in it. */
 export const EPOCH_SECONDS = 1_735_689_600
@@ -55,9 +56,8 @@ const BOOT_PACKAGES: Readonly<Record<string, readonly string[]>> = {
 /** Whose archives packages are taken from. */
 export const DISTRIBUTIONS: readonly string[] = Object.keys(BOOT_PACKAGES)
 
-/** `isPlain`: without anything of ours. */
-export function wantedPackages(distribution: string, isPlain: boolean, more: readonly string[]): readonly string[] {
-  const services = isPlain ? [] : SERVICE_PACKAGES
+export function wantedPackages(distribution: string, plain: boolean, more: readonly string[]): readonly string[] {
+  const services = plain ? [] : SERVICE_PACKAGES
   return [...new Set([...SYSTEM_PACKAGES, ...BOOT_PACKAGES[distribution], ...services, ...more])].toSorted()
 }
 
@@ -109,18 +109,20 @@ export const MASKED_UNITS: readonly string[] = [
   'e2scrub_reap.service',
   'grub-common.service',
   'modprobe@drm.service',
+  'proc-sys-fs-binfmt_misc.automount',
+  'systemd-binfmt.service',
   'systemd-pstore.service',
 ]
 
-/** A stack runs them as services of its own. */
-export const MASKED_SERVICES: readonly string[] = [
-  'chrony.service',
-  'etcd.service',
-  'haproxy.service',
-  'patroni.service',
-  'postgresql.service',
-  'prometheus-node-exporter.service',
-]
+/** By package: a stack runs them as services of its own. */
+export const MASKED_SERVICES: Readonly<Record<string, string>> = {
+  chrony: 'chrony.service',
+  'etcd-server': 'etcd.service',
+  haproxy: 'haproxy.service',
+  patroni: 'patroni.service',
+  postgresql: 'postgresql.service',
+  'prometheus-node-exporter': 'prometheus-node-exporter.service',
+}
 
 /** Subsystems of devices that nobody waits for. */
 const UNTRIGGERED: readonly string[] = [
@@ -130,6 +132,7 @@ const UNTRIGGERED: readonly string[] = [
   'leds',
   'pci_bus',
   'pci_express',
+  'tty',
   'vc',
   'wakeup',
   'workqueue',
@@ -160,9 +163,8 @@ cloud_final_modules:
 `,
   '/etc/cloud/ds-identify.cfg': 'policy: enabled\n',
   '/etc/default/locale': 'LANG=C.UTF-8\n',
-  '/etc/fstab': `PARTUUID=${ROOT_PARTITION} / ext4 errors=remount-ro 0 1\n`,
   '/etc/initramfs-tools/conf.d/holdfast': 'MODULES=list\nCOMPRESS=zstd\n',
-  '/etc/initramfs-tools/modules': 'ahci\next4\nsd_mod\nvirtio_blk\nvirtio_pci\nvirtio_scsi\n',
+  '/etc/initramfs-tools/modules': 'ahci\next4\nsd_mod\nsr_mod\nvirtio_blk\nvirtio_pci\nvirtio_scsi\n',
   '/etc/postgresql-common/createcluster.d/holdfast.conf': 'create_main_cluster = false\n',
   // Name servers of ours want the port.
   '/etc/systemd/resolved.conf.d/holdfast.conf': '[Resolve]\nDNSStubListener=no\n',
@@ -171,15 +173,25 @@ cloud_final_modules:
 ExecStart=
 ExecStart=/bin/sh -c 'for _ in $$(seq 50); do [ -n "$$(ip -oneline address show up scope global -tentative)" ] && break; sleep 0.2; done'
 `,
+  // The seed may be on a disk that is still being looked at.
+  '/etc/systemd/system/cloud-init-local.service.d/holdfast.conf': `[Service]
+ExecStartPre=-udevadm settle --timeout=120
+`,
   // Drivers that go with the processor are loaded by whoever needs them; the others left out have none.
   '/etc/systemd/system/systemd-udev-trigger.service.d/holdfast.conf': `[Service]
 ExecStart=
-ExecStart=-udevadm trigger --type=all --action=add ${UNTRIGGERED.map((name) => `--subsystem-nomatch=${name}`).join(' ')} --sysname-nomatch=tty[0-9]*
+ExecStart=-udevadm trigger --type=all --action=add ${UNTRIGGERED.map((name) => `--subsystem-nomatch=${name}`).join(' ')}
+ExecStart=-udevadm trigger --action=add --subsystem-match=tty --sysname-match=ttyS* --sysname-match=hvc*
 `,
+}
+
+/** Nothing of ours is in it. */
+export function isPlain(packages: PackageList['packages']): boolean {
+  return SERVICE_PACKAGES.every((name) => packages[name] === undefined)
 }
 
 /** All of it that decides what is in an image, for its hash. */
 export function recipeText(): string {
   const units = [ENABLED_UNITS, MASKED_UNITS, MASKED_SERVICES]
-  return JSON.stringify([EPOCH_SECONDS, FILES, LEFT_OUT, units, PARTITION_TABLE])
+  return JSON.stringify([EPOCH_SECONDS, FILES, LEFT_OUT, units, PARTITION_TABLE, FSTAB])
 }

@@ -255,15 +255,16 @@ export class Operator extends StackHandle {
     refuseImpossible(this.stack, machines, existing)
     const gone = [...existing.values()].filter(({ name }) => !machines.some((machine) => machine.name === name))
     const options = { withOwners: this.#isRoot, shown: new WeakMap() }
-    const plans = machines.map(async (machine) => {
-      const now = existing.get(machine.name)
-      const hardware = now === undefined ? [] : await this.target.compareHardware(machine)
-      return compareMachine(machine, now, states.get(machine.name), { ...options, hardware })
+    const changes = await this.target.compareHardware(machines.filter(({ name }) => existing.has(name)))
+    const plans = machines.map((machine) => {
+      const { name } = machine
+      const hardware = changes.get(name) ?? []
+      return compareMachine(machine, existing.get(name), states.get(name), { ...options, hardware })
     })
     const plan = {
       stack: this.stack.name,
       file: this.stack.file,
-      machines: [...(await Promise.all(plans)), ...gone.map(removedMachine)],
+      machines: [...plans, ...gone.map(removedMachine)],
     }
     refuseLoss(plan, machines)
     return plan

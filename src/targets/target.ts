@@ -5,8 +5,8 @@ import type { Machine, MachineKind, Service } from '../machine/machine.ts'
 export interface Target {
   /** What there is, by the name of the machine. */
   read(): Promise<ReadonlyMap<string, ExistingMachine>>
-  /** How a machine that is there differs from what it should be made of: processors, disks, networks. Empty where that means nothing. */
-  compareHardware(machine: Machine): Promise<readonly HardwareChange[]>
+  /** How machines that are there differ from what they should be made of (processors, disks, networks), by name. Empty where that means nothing. */
+  compareHardware(machines: readonly Machine[]): Promise<ReadonlyMap<string, readonly HardwareChange[]>>
   /** Puts directories and files in place; nothing is started, reloaded or restarted. What the machine has no longer is removed. */
   write(machine: Machine): Promise<void>
   /** Starts what is not running and takes note of the services; one that runs with another command or environment is restarted. */

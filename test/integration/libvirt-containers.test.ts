@@ -72,7 +72,7 @@ describeWithLibvirt('a machine as a container', () => {
       `${USER} 644\n${USER} 700\nm\n`,
     )
     expect(await stack.target.isFilled('m')).toBe(true)
-    expect(await stack.target.compareHardware(made('one\n'))).toEqual([])
+    expect(await stack.target.compareHardware([made('one\n')])).toEqual(new Map([['m', []]]))
     expect((await stack.target.read()).get('m')?.services).toEqual(JSON.parse(JSON.stringify([shown, step, other])))
   })
 

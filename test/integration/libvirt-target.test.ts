@@ -1,6 +1,6 @@
 // Machines as definitions and volumes, without ever starting one: what is made, read back, and left when somebody is interrupted.
 
-import { mkdtempSync, readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { messageOf } from '../../src/lib/errors.ts'
@@ -196,20 +196,39 @@ describeWithLibvirt('machines that are switched off', () => {
 
   test('hardware that changes is told, and changed at the next start or left to be replaced', async () => {
     await open().write(made('one', { vcpus: 1 }))
-    expect(await open().compareHardware(made('one', { vcpus: 1 }))).toEqual([])
+    const changes = async (machine: Machine) => (await open().compareHardware([machine])).get(machine.name)
+    expect(await changes(made('one', { vcpus: 1 }))).toEqual([])
     const larger = made('one', { vcpus: 2, memoryMib: 320 })
-    expect((await open().compareHardware(larger)).map(({ name, takes }) => [name, takes])).toEqual([
+    expect((await changes(larger))?.map(({ name, takes }) => [name, takes])).toEqual([
       ['vcpus', 'next start'],
       ['memory', 'next start'],
     ])
     await open().write(larger)
-    expect(await open().compareHardware(larger)).toEqual([])
+    expect(await changes(larger)).toEqual([])
     expect(await lab.virsh('dominfo', 's-m')).toMatch(/CPU\(s\): +2\n.*Max memory: +327680 KiB/su)
     const other = { ...larger, hardware: { ...larger.hardware, dataVolumeId: `${pool}/data.qcow2` } }
     await open().write(other)
-    expect((await open().compareHardware(other)).map(({ name, takes }) => [name, takes])).toEqual([
-      ['data_volume_id', 'replace'],
-    ])
+    expect((await changes(other))?.map(({ name, takes }) => [name, takes])).toEqual([['data_volume_id', 'replace']])
+  })
+
+  test('one whose domain was removed by hand is taken up again, with its disks', async () => {
+    await open().write(made('one'))
+    const instance = async () => /"instanceId":"([^"]+)"/u.exec(await lab.virsh('dumpxml', 's-m'))?.[1]
+    const [before, disk] = [await instance(), statSync(join(pool, 's-m.qcow2')).ino]
+    await lab.virsh('undefine', 's-m')
+    expect((await open().read()).size).toBe(0)
+    await open().write(made('two'))
+    expect([await instance(), statSync(join(pool, 's-m.qcow2')).ino]).toEqual([before, disk])
+    expect((await texts())[0]).toEqual(['/etc/app.conf', 'two\n', 0o600])
+  })
+
+  test('a volume of the same name that nothing says is ours is left alone', async () => {
+    writeFileSync(join(pool, 's-m.qcow2'), 'precious')
+    await lab.virsh('pool-refresh', 'default')
+    await expect(open().write(made('one'))).rejects.toThrow(expect.objectContaining({ code: 'VolumeForeign' }))
+    expect(readFileSync(join(pool, 's-m.qcow2'), 'utf8')).toBe('precious')
+    rmSync(join(pool, 's-m.qcow2'))
+    await lab.virsh('pool-refresh', 'default')
   })
 
   test('our own program is on the hypervisor as long as a machine has it', async () => {

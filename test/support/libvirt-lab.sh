@@ -100,8 +100,8 @@ inside() {
   printf '%s\n' 'unix_sock_group = "root"' 'auth_unix_rw = "none"' >>/etc/libvirt/libvirtd.conf
   printf '%s\n' 'user = "root"' 'group = "root"' 'security_driver = "none"' >>/etc/libvirt/qemu.conf
   ip link set lo up
-  virtlogd --daemon --pid-file /run/libvirt/virtlogd.pid >"$directory/daemons.log" 2>&1
-  libvirtd --daemon --pid-file /run/libvirt/libvirtd.pid >>"$directory/daemons.log" 2>&1
+  virtlogd --daemon --pid-file /run/libvirt/virtlogd.pid
+  libvirtd --daemon --pid-file /run/libvirt/libvirtd.pid
   echo ready
   # As the first process it reaps what daemons leave behind, while it waits.
   read -r _ || true

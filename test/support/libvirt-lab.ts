@@ -10,7 +10,10 @@ import type { CommandResult } from './command-line.ts'
 import { until } from './until.ts'
 
 const SCRIPT = join(import.meta.dirname, 'libvirt-lab.sh')
-const NEEDED = ['/usr/sbin/libvirtd', '/usr/sbin/virtlogd', '/usr/lib/libvirt/libvirt_lxc', '/usr/sbin/dnsmasq']
+const NEEDED = [
+  ...['/usr/sbin/libvirtd', '/usr/sbin/virtlogd', '/usr/sbin/dnsmasq'],
+  ...['/usr/lib/libvirt/libvirt_lxc', '/usr/bin/qemu-system-x86_64', '/usr/bin/mmdebstrap'],
+]
 
 /** Why no lab can be started here; undefined when it can. */
 export function whyNoLibvirt(): string | undefined {

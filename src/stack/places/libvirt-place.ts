@@ -14,12 +14,13 @@ import { renderCloudInit } from '../../targets/libvirt/cloud-init/cloud-init.ts'
 import { renderDomain } from '../../targets/libvirt/domain-xml.ts'
 import type { Hypervisor } from '../../targets/libvirt/hypervisor.ts'
 import { LibvirtTarget } from '../../targets/libvirt/libvirt-target.ts'
+import { findOrphan } from '../../targets/libvirt/orphan.ts'
 import { type PlaceQuestion, readPlaceFacts } from '../../targets/libvirt/place-facts.ts'
 import { placeMachines, throwProblems } from '../../targets/libvirt/place-machine.ts'
 import { PROGRAM } from '../../targets/libvirt/placement.ts'
 import { programHash } from '../../targets/libvirt/program-volume.ts'
 import { openHypervisor } from '../../targets/libvirt/virsh.ts'
-import { recordOf } from '../../targets/libvirt/write-machine.ts'
+import { recordOf } from '../../targets/libvirt/written-machine.ts'
 import { isProblem } from '../../targets/finding.ts'
 import { programCommand } from '../../targets/program.ts'
 import type { Stack } from '../stack.ts'
@@ -34,10 +35,12 @@ export class LibvirtPlace implements Place {
   readonly #path: string
   readonly #hypervisors: readonly Hypervisor[]
   readonly #accelerators: AcceleratorChoice
+  readonly #signal: AbortSignal
 
   constructor({ stack, env, hypervisors, hardware, stopSignal, report }: PlaceContext) {
     const signal = stopSignal()
     this.#stack = stack
+    this.#signal = signal
     this.#path = env.PATH ?? ''
     this.#hypervisors = hypervisors.map((uri) => openHypervisor(uri, { signal, env }))
     this.#accelerators = new AcceleratorChoice({
@@ -117,6 +120,8 @@ export class LibvirtPlace implements Place {
     return {
       ...{ stack: this.#stack, programHash: programHash() },
       chooseType: (wanted) => this.#accelerators.choose(hypervisor, wanted),
+      findOrphan: (machine, pools) =>
+        findOrphan(hypervisor, machine, this.#stack, { pools, temporary: tmpdir(), signal: this.#signal }),
     }
   }
 }

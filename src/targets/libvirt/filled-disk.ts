@@ -9,7 +9,10 @@ import { volumeOf } from './volume-of.ts'
 const EMPTY_BYTES = 1024 ** 2
 
 /** Of a machine that is there, or of which the disks were kept. */
-export async function hasFilledDisk({ hypervisor, record }: PresentMachine): Promise<boolean> {
+export async function hasFilledDisk({
+  hypervisor,
+  record,
+}: Pick<PresentMachine, 'hypervisor' | 'record'>): Promise<boolean> {
   const { hasBooted = false, disks } = record
   return hasBooted && (!disks.root.isOurs || (await volumeOf(hypervisor, disks.root)) !== undefined)
 }

@@ -28,7 +28,9 @@ import { recordElement } from './record-xml.ts'
 import { deleteMachine, holdsData, keepMachine, stopMachine } from './remove-machine.ts'
 import { machineState, silentState, stoppedState } from './service-states.ts'
 import { startMachine } from './start-machine.ts'
-import { placeOne, writeMachine } from './write-machine.ts'
+import { findOrphan } from './orphan.ts'
+import { placeMachine } from './place-machine.ts'
+import { factsFor, writeMachine } from './write-machine.ts'
 import { withoutPending } from './written-machine.ts'
 import { unitName } from './cloud-init/units.ts'
 
@@ -78,13 +80,22 @@ export class LibvirtTarget implements Target {
     return new Map((await this.#all()).map(({ record }) => [record.machine, record.kind]))
   }
 
-  async compareHardware(machine: Machine): Promise<readonly HardwareChange[]> {
-    const present = await this.#find(machine.name)
-    if (present === undefined) return []
-    const placement = await placeOne(machine, { ...this.#options, hypervisor: this.#hypervisorOf(machine) })
-    const changes = compareHardwareRecords(present.record.hardware, hardwareOf(machine, placement))
-    const waiting = waitingForStart(present).filter(({ name }) => !changes.some((change) => change.name === name))
-    return [...changes, ...waiting]
+  async compareHardware(machines: readonly Machine[]): Promise<ReadonlyMap<string, readonly HardwareChange[]>> {
+    const present = new Map((await this.#all()).map((each) => [each.record.machine, each]))
+    const compared = this.#options.hypervisors.map(async (hypervisor) => {
+      const here = machines.filter(({ hardware }) => hardware.hypervisor === hypervisor.uri)
+      const facts = here.length === 0 ? undefined : await factsFor(here, { ...this.#options, hypervisor })
+      return here.map((machine) => {
+        const there = present.get(machine.name)
+        if (there === undefined || facts === undefined) return [machine.name, []] as const
+        const wanted = hardwareOf(machine, placeMachine(machine, facts))
+        return [
+          machine.name,
+          [...compareHardwareRecords(there.record.hardware, wanted), ...waitingForStart(there)],
+        ] as const
+      })
+    })
+    return new Map((await Promise.all(compared)).flat())
   }
 
   async write(machine: Machine): Promise<void> {
@@ -106,7 +117,8 @@ export class LibvirtTarget implements Target {
     const guest = this.#guestOf(present)
     await startMachine(machine, {
       ...{ present, guest, signal: this.#options.signal },
-      place: () => placeOne(machine, { ...this.#options, hypervisor: present.hypervisor }),
+      place: async () =>
+        placeMachine(machine, await factsFor([machine], { ...this.#options, hypervisor: present.hypervisor })),
       untilBooted: () => this.#untilBooted(present, guest),
       onPhase: (phase) => this.#tell(machine.name, phase),
     })
@@ -152,7 +164,14 @@ export class LibvirtTarget implements Target {
     if (present !== undefined) return hasFilledDisk(present)
     const hardware = this.#options.hardware.get(machine)
     const hypervisor = this.#options.hypervisors.find(({ uri }) => uri === hardware?.hypervisor)
-    return hardware !== undefined && hypervisor !== undefined && hasFilledVolume(hypervisor, hardware)
+    if (hardware === undefined || hypervisor === undefined) return false
+    const pools = await hypervisor.pools()
+    const orphan = await findOrphan(hypervisor, { name: machine, hardware }, this.#options.stack, {
+      pools,
+      ...this.#options,
+    })
+    if (orphan !== undefined) return hasFilledDisk({ hypervisor, record: { ...orphan, hasBooted: true } })
+    return hasFilledVolume(hypervisor, hardware)
   }
 
   async observe(): Promise<ReadonlyMap<string, MachineState>> {

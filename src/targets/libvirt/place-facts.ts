@@ -6,6 +6,7 @@ import type { Machine } from '../../machine/machine.ts'
 import { type Claimed, claimedBy } from './claims.ts'
 import { domainName } from './identity.ts'
 import type { Domain, HostFacts, Hypervisor, Network, Pool, Volume } from './hypervisor.ts'
+import type { MachineRecord } from './machine-record.ts'
 import type { Placement } from './placement.ts'
 import { readRecord } from './record-xml.ts'
 
@@ -28,6 +29,8 @@ export interface PlaceFacts {
   readonly volumes: ReadonlyMap<string, Volume | undefined>
   /** By machine. */
   readonly domainTypes: ReadonlyMap<string, DomainType>
+  /** Of machines whose domains are gone and whose volumes are not. */
+  readonly orphans: ReadonlyMap<string, MachineRecord>
   /** Of our own program; undefined where there is none to bring along. */
   readonly programHash: string | undefined
 }
@@ -37,6 +40,8 @@ export interface PlaceQuestion {
   readonly programHash: string | undefined
   /** Asked at most once for each accelerator, and not for machines that are there and want what they have. */
   readonly chooseType: (wanted: Accelerator) => Promise<DomainType>
+  /** For a machine that has no domain and a volume of the name of its cloud-init volume. */
+  readonly findOrphan: (machine: Machine, pools: readonly Pool[]) => Promise<MachineRecord | undefined>
 }
 
 /** Pool for everything where none is named, if it is there: libvirt's own habit. */
@@ -47,7 +52,7 @@ const VOLUMES_AT_ONCE = 8
 export async function readPlaceFacts(
   hypervisor: Hypervisor,
   machines: readonly Machine[],
-  { stack, programHash, chooseType }: PlaceQuestion,
+  { stack, programHash, chooseType, findOrphan }: PlaceQuestion,
 ): Promise<PlaceFacts> {
   const wantsMacvtap = machines.some(({ hardware }) => hardware.networks.some(({ attach }) => 'macvtap' in attach))
   const [host, domains, networks, pools, hostInterfaces] = await Promise.all([
@@ -58,6 +63,14 @@ export async function readPlaceFacts(
     wantsMacvtap ? hypervisor.hostInterfaces() : [],
   ])
   const ids = machines.flatMap((machine) => volumesAsked(stack, machine, pools, hypervisor.kind))
+  const volumes = await findVolumes(hypervisor, [...new Set(ids)])
+  const lost = machines.filter(
+    (machine) =>
+      !domains.some(({ name }) => name === domainName(stack, machine.name)) && hasSeed(machine, pools, volumes),
+  )
+  const orphans = await Promise.all(
+    lost.map(async (machine) => [machine.name, await findOrphan(machine, pools)] as const),
+  )
   const { uri, kind, isLocal } = hypervisor
   const present = new Map(domains.flatMap((each) => [[each.uuid, each] as const, [each.name, each] as const]))
   return {
@@ -71,7 +84,8 @@ export async function readPlaceFacts(
     networks,
     hostInterfaces,
     pools,
-    volumes: await findVolumes(hypervisor, [...new Set(ids)]),
+    volumes,
+    orphans: new Map(orphans.flatMap(([name, record]) => (record === undefined ? [] : [[name, record]]))),
     domainTypes: await typesOf(machines, present, stack, chooseType),
     programHash,
   }
@@ -92,7 +106,7 @@ export function rootVolumeName(stack: string, machine: string): string {
   return `${domainName(stack, machine)}.qcow2`
 }
 
-export function seedVolumeName({ name, hardware }: Machine): string {
+export function seedVolumeName({ name, hardware }: Pick<Machine, 'name' | 'hardware'>): string {
   return hardware.cloudInitVolumeName ?? `${name}-cloud-init.iso`
 }
 
@@ -117,6 +131,11 @@ function volumesAsked(
     seedPool === undefined ? undefined : `${seedPool}/${seedVolumeName(machine)}`,
   ]
   return asked.filter((id) => id !== undefined)
+}
+
+function hasSeed(machine: Machine, pools: readonly Pool[], volumes: PlaceFacts['volumes']): boolean {
+  const pool = poolNameOf(machine.hardware.cloudInitVolumePool, pools)
+  return pool !== undefined && volumes.get(`${pool}/${seedVolumeName(machine)}`) !== undefined
 }
 
 async function findVolumes(

@@ -53,6 +53,7 @@ function factsFor(machines: readonly Machine[], data: HypervisorData = {}) {
     stack: 'lab',
     programHash: 'abcd',
     chooseType: () => Promise.resolve('kvm'),
+    findOrphan: async () => undefined,
   })
 }
 

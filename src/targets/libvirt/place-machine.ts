@@ -58,8 +58,9 @@ function tryPlace(
   report: Report,
 ): Placement | undefined {
   const { stack, host, kind, domainTypes } = facts
-  const record = presentRecord(machine, facts, report)
-  if (record === 'foreign') return undefined
+  const present = presentRecord(machine, facts, report)
+  if (present === 'foreign') return undefined
+  const record = present ?? facts.orphans.get(machine.name)
   const interfaces = placeInterfaces(machine, facts, report)
   const disks = placeDisks(machine, facts, record?.disks, report)
   const domainType = domainTypes.get(machine.name)

@@ -10,10 +10,11 @@ import type { Machine } from '../../machine/machine.ts'
 import type { ExistingMachine } from '../target.ts'
 import { PROGRAM_DRIVE, renderDomain, SEED_DRIVE } from './domain-xml.ts'
 import type { GuestMachine } from './guest-machine.ts'
-import { compareHardwareRecords, hardwareOf } from './hardware-changes.ts'
+import { compareHardwareRecords } from './hardware-changes.ts'
 import type { Hypervisor } from './hypervisor.ts'
 import type { MachineRecord } from './machine-record.ts'
-import { baseVolumeId, type DomainType, readPlaceFacts } from './place-facts.ts'
+import { findOrphan } from './orphan.ts'
+import { baseVolumeId, type DomainType, type PlaceFacts, readPlaceFacts } from './place-facts.ts'
 import { placeMachine } from './place-machine.ts'
 import type { Placement } from './placement.ts'
 import { isRunning, type PresentMachine, writtenMachine } from './present-machine.ts'
@@ -21,7 +22,7 @@ import { ensureProgram, programHash, removeProgram } from './program-volume.ts'
 import { recordElement } from './record-xml.ts'
 import { readSeed, type SeedFiles, type SeedPlace, writeSeed } from './seed-volume.ts'
 import { createVolumeOf, volumeOf } from './volume-of.ts'
-import { applyRequest, pendingAfter, seedFiles, withInitialFiles } from './written-machine.ts'
+import { applyRequest, pendingAfter, recordOf, seedFiles, withInitialFiles } from './written-machine.ts'
 
 export interface WriteOptions {
   readonly stack: string
@@ -37,26 +38,30 @@ export interface WriteOptions {
 
 const GIB = 1024 ** 3
 
-export async function placeOne(
-  machine: Machine,
-  { stack, hypervisor, chooseType }: Pick<WriteOptions, 'stack' | 'hypervisor' | 'chooseType'>,
-): Promise<Placement> {
-  const facts = await readPlaceFacts(hypervisor, [machine], {
+type Placing = Pick<WriteOptions, 'stack' | 'hypervisor' | 'chooseType' | 'temporary' | 'signal'>
+
+/** What there is to know before machines are placed on a hypervisor. */
+export function factsFor(machines: readonly Machine[], placing: Placing): Promise<PlaceFacts> {
+  const { stack, hypervisor, chooseType, temporary, signal } = placing
+  return readPlaceFacts(hypervisor, machines, {
     ...{ stack, programHash: programHash() },
     chooseType: (wanted) => chooseType(hypervisor, wanted),
+    findOrphan: (machine, pools) => findOrphan(hypervisor, machine, stack, { pools, temporary, signal }),
   })
-  return placeMachine(machine, facts)
 }
 
 export async function writeMachine(wanted: Machine, options: WriteOptions): Promise<void> {
   const { present, hypervisor } = options
-  const placed = await placeOne(wanted, options)
+  const facts = await factsFor([wanted], options)
+  const placed = placeMachine(wanted, facts)
   const fresh = recordOf(wanted, placed)
   const before = present === undefined ? undefined : await writtenMachine(present, options)
   const machine = withInitialFiles(wanted, before)
   if (present === undefined) {
-    await hypervisor.define(renderDomain(machine, placed, fresh))
-    return new Writing(machine, placed, fresh, before, options).write()
+    // Of one that is taken up again nobody knows what its disks have of what it should have.
+    const record = facts.orphans.has(wanted.name) ? { ...fresh, hasBooted: true, appliedDigest: 'unknown' } : fresh
+    await hypervisor.define(renderDomain(machine, placed, record))
+    return new Writing(machine, placed, record, before, options).write()
   }
   const { isKept: _, ...record } = present.record
   const changes = compareHardwareRecords(record.hardware, fresh.hardware)
@@ -68,15 +73,6 @@ export async function writeMachine(wanted: Machine, options: WriteOptions): Prom
   const updated = { ...record, ...fresh, seedDigest: record.seedDigest }
   if (changes.length > 0) await hypervisor.define(renderDomain(machine, placed, updated))
   return new Writing(machine, placed, updated, before, options).write()
-}
-
-export function recordOf(machine: Machine, placement: Placement): MachineRecord {
-  const { stack, instanceId, disks } = placement
-  const { name, kind, address } = machine
-  return {
-    ...{ stack, machine: name, kind, address, instanceId },
-    ...{ seedDigest: '', disks, hardware: hardwareOf(machine, placement) },
-  }
 }
 
 class Writing {

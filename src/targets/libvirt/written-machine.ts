@@ -12,7 +12,10 @@ import { INSTALL_PROGRAM, programsOf } from './cloud-init/program-copy.ts'
 import { SEED_RECORD, seedJson } from './cloud-init/seed-record.ts'
 import { renderUnits } from './cloud-init/units.ts'
 import { ownFile } from './cloud-init/written-file.ts'
+import { hardwareOf } from './hardware-changes.ts'
 import type { MachineRecord } from './machine-record.ts'
+import { ORPHAN_RECORD } from './orphan.ts'
+import { formatRecord } from './record-xml.ts'
 import type { Placement } from './placement.ts'
 import type { SeedFiles } from './seed-volume.ts'
 
@@ -34,7 +37,18 @@ export function seedFiles(machine: Machine, placement: Placement): SeedFiles {
     ['meta-data', metaData],
     ['network-config', networkConfig],
     [SEED_RECORD, seedJson(machine)],
+    [ORPHAN_RECORD, formatRecord(recordOf(machine, placement))],
   ])
+}
+
+/** As it is before anything was made of it. */
+export function recordOf(machine: Machine, placement: Placement): MachineRecord {
+  const { stack, instanceId, disks } = placement
+  const { name, kind, address } = machine
+  return {
+    ...{ stack, machine: name, kind, address, instanceId },
+    ...{ seedDigest: '', disks, hardware: hardwareOf(machine, placement) },
+  }
 }
 
 /** All that the machine has: what it has already stays as it is. Services are neither started nor stopped by it. */

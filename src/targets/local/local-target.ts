@@ -69,8 +69,8 @@ export class LocalTarget implements Target {
   }
 
   /** Processes share the hardware of this host. */
-  compareHardware(): Promise<readonly HardwareChange[]> {
-    return Promise.resolve([])
+  compareHardware(): Promise<ReadonlyMap<string, readonly HardwareChange[]>> {
+    return Promise.resolve(new Map())
   }
 
   write(machine: Machine): Promise<void> {

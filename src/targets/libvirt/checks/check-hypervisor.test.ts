@@ -29,7 +29,12 @@ const DATA: HypervisorData = {
   pools: [pool('default'), pool('data')],
   volumes: [volume('default', 'etcd-1'), volume('data', 'etcd-1'), volume('default', 'base.qcow2')],
 }
-const QUESTION = { stack: 'lab', programHash: 'abcd', chooseType: () => Promise.resolve('kvm' as const) }
+const QUESTION = {
+  stack: 'lab',
+  programHash: 'abcd',
+  chooseType: () => Promise.resolve('kvm' as const),
+  findOrphan: async () => undefined,
+}
 
 function machineOf(hardware: Partial<Hardware> = {}): Machine {
   return {

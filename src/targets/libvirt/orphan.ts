@@ -1,0 +1,31 @@
+// A machine whose domain somebody removed while its volumes were left. Its cloud-init volume says whose it is, so it is
+// taken up again with everything on its disks; without that, nobody can tell a disk of ours from another of the same name.
+
+import type { Machine } from '../../machine/machine.ts'
+import type { Hypervisor, Pool } from './hypervisor.ts'
+import type { MachineRecord } from './machine-record.ts'
+import { poolNameOf, seedVolumeName } from './place-facts.ts'
+import type { SeedReading } from './present-machine.ts'
+import { readRecord } from './record-xml.ts'
+import { readSeed } from './seed-volume.ts'
+
+/** Of the file on the cloud-init volume: what the metadata of the domain say, too. */
+export const ORPHAN_RECORD = 'record.json'
+
+/** Undefined when there is none, or when it is not of this machine. Containers have their files in the open. */
+export async function findOrphan(
+  hypervisor: Hypervisor,
+  machine: Pick<Machine, 'name' | 'hardware'>,
+  stack: string,
+  { pools, ...reading }: SeedReading & { readonly pools: readonly Pool[] },
+): Promise<MachineRecord | undefined> {
+  const pool = poolNameOf(machine.hardware.cloudInitVolumePool, pools)
+  if (pool === undefined || hypervisor.kind === 'lxc') return undefined
+  const name = seedVolumeName(machine)
+  const volume = await hypervisor.findVolume(`${pool}/${name}`)
+  if (volume === undefined) return undefined
+  const disk = { path: volume.path, format: 'raw', pool, isOurs: true }
+  const metadata = (await readSeed({ hypervisor, disk, ...reading }))?.files.get(ORPHAN_RECORD)
+  const record = readRecord({ name, metadata }, stack)
+  return record?.machine === machine.name ? record : undefined
+}
