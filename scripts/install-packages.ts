@@ -1,5 +1,5 @@
 // Installs the Debian packages that tests, benchmarks or a stack need (and makes the user of name servers): only what is
-// missing, nothing that is there is touched, and no daemon is started. Usage: scripts/install-packages.ts test|bench|patroni|stack
+// missing, nothing that is there is touched, and no daemon is started. Usage: scripts/install-packages.ts test|bench|vm|patroni|stack
 
 import { HoldfastError } from '../src/lib/errors.ts'
 import { packagesOf, SAMPLE_MACHINES } from '../src/targets/local/checks/host-machine.ts'
@@ -8,9 +8,16 @@ import { makeSystemUser, OWN_USER } from '../src/targets/local/system-user.ts'
 
 const NAME_SERVERS = ['bind9', 'bind9-dnsutils', 'bind9-utils', 'dnsperf', 'knot', 'knot-dnsutils', 'ldnsutils', 'nsd']
 const TEST = [...NAME_SERVERS, 'curl', 'etcd-client', 'etcd-server', 'iproute2', 'procps']
+/** A hypervisor, the image that its machines boot from, and who checks what they are given. */
+const LIBVIRT = [
+  ...['dnsmasq-base', 'iptables', 'libvirt-clients', 'libvirt-daemon', 'libvirt-daemon-driver-lxc'],
+  ...['libvirt-daemon-driver-qemu', 'libvirt-daemon-system', 'libxml2-utils', 'mmdebstrap', 'netplan.io'],
+  ...['qemu-system-x86', 'qemu-utils', 'xorriso'],
+]
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  test: [...TEST, ...packagesOf(SAMPLE_MACHINES)],
+  test: [...TEST, ...LIBVIRT, ...packagesOf(SAMPLE_MACHINES)],
   bench: [...TEST, ...packagesOf(SAMPLE_MACHINES)],
+  vm: [...LIBVIRT, 'bind9-dnsutils', 'iproute2', ...packagesOf(SAMPLE_MACHINES)],
   patroni: ['etcd-client', 'etcd-server', 'patroni', 'postgresql', 'python3-etcd', 'python3-idna'],
   stack: packagesOf(SAMPLE_MACHINES),
 }
