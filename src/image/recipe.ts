@@ -185,9 +185,9 @@ ExecStart=-udevadm trigger --action=add --subsystem-match=tty --sysname-match=tt
 `,
 }
 
-/** Nothing of ours is in it. */
+/** None of the services of a stack is in it; libraries of theirs come with cloud-init, too. */
 export function isPlain(packages: PackageList['packages']): boolean {
-  return SERVICE_PACKAGES.every((name) => packages[name] === undefined)
+  return Object.keys(MASKED_SERVICES).every((name) => packages[name] === undefined)
 }
 
 /** All of it that decides what is in an image, for its hash. */
