@@ -3,8 +3,12 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // Needs CoreDNS: npm run test:side-by-side
-    exclude: process.env.SIDE_BY_SIDE === '1' ? [] : ['test/side-by-side/**'],
+    exclude: [
+      // Needs CoreDNS: npm run test:side-by-side
+      ...(process.env.SIDE_BY_SIDE === '1' ? [] : ['test/side-by-side/**']),
+      // Minutes each: npm run test:slow
+      ...(process.env.SLOW === '1' ? [] : ['test/slow/**']),
+    ],
     testTimeout: 20_000,
     pool: 'forks',
     maxWorkers: 2,

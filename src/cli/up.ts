@@ -66,7 +66,7 @@ interface UpFlags {
 
 async function up(operator: Operator, options: UpContext & UpFlags): Promise<number> {
   const { io, signal, yes, detach, json, adopt } = options
-  operator.refuseElsewhere(adopt)
+  await operator.refuseElsewhere(adopt)
   await refuseBadHost(operator, io, signal)
   const plan = await operator.plan()
   const colour = hasColour(io, io.stdout)

@@ -93,7 +93,7 @@ export const machineShape = {
   data_volume_id: maybeEmpty('an id').describe('Id of a volume of its own for its data.'),
   ...networkShape,
   cloud_init_volume_name: maybeEmpty('a name').describe(
-    'Name of the cloud-init volume; `NAME-cloud-init.iso` unless given.',
+    'Name of the cloud-init volume; `STACK-NAME-cloud-init.iso` unless given.',
   ),
 }
 

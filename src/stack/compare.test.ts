@@ -188,6 +188,19 @@ describe('hardware that differs', () => {
     expect(compare({ ...change, name: 'autostart', takes: 'live' })).toMatchObject({ action: 'update', effect: 'none' })
   })
 
+  test('leaves data where it is only on a disk of its own that stays', () => {
+    const anew: HardwareChange = { ...change, name: 'volume_id', takes: 'replace' }
+    const keeps = (hasDataDisk: boolean, ...changes: HardwareChange[]) =>
+      compareMachine(machine([settings]), { ...existing(machine([settings])), hasDataDisk }, running, {
+        withOwners: true,
+        hardware: changes,
+      }).keepsData
+    expect(keeps(true, anew)).toBe(true)
+    expect(keeps(false, anew)).toBe(false)
+    expect(keeps(true, anew, { ...anew, name: 'data_volume_id' })).toBe(false)
+    expect(keeps(true, { ...anew, name: 'hypervisor' })).toBe(false)
+  })
+
   test('has the machine made anew where there is no other way', () => {
     expect(compare(change, { ...change, name: 'volume_id', takes: 'replace' })).toMatchObject({
       action: 'replace',

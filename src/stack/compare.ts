@@ -46,8 +46,12 @@ export function compareMachine(
   ]
   const effect = strongest(details)
   const action = details.length === 0 ? 'none' : effect === 'replace' ? 'replace' : 'update'
-  return { machine: name, kind, address, action, effect, details }
+  const keepsData = existing.hasDataDisk === true && !hardware.some((change) => MOVES_DATA.includes(change.name))
+  return { machine: name, kind, address, action, effect, details, ...(action === 'replace' && { keepsData }) }
 }
+
+/** Variables that lead to another disk, or to the same one from elsewhere. */
+const MOVES_DATA: readonly string[] = ['data_volume_id', 'hypervisor']
 
 const TAKES = { live: 'none', 'next start': 'next start', replace: 'replace' } as const
 

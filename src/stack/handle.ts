@@ -1,5 +1,6 @@
 // A stack by its directory alone: what can be done with it without its file, which may be gone or broken by now.
 
+import { randomUUID } from 'node:crypto'
 import { rm, rmdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { MachineKind } from '../machine/machine.ts'
@@ -20,7 +21,7 @@ export interface HandleContext extends Pick<PlaceContext, 'isRoot' | 'env' | 'st
 }
 
 /** Where the machines are. */
-export interface Placing extends Pick<PlaceContext, 'hypervisors' | 'hardware'> {
+export interface Placing extends Pick<PlaceContext, 'stackId' | 'hypervisors' | 'hardware'> {
   readonly target: TargetName
 }
 
@@ -42,8 +43,8 @@ export class StackHandle {
   static async find(context: HandleContext): Promise<StackHandle> {
     // One that cannot be read says nothing about where the machines are; local ones are found without.
     const record = await readRecord(stackDirectory(context.state, context.name).record).catch(() => undefined)
-    const { target = 'local', hypervisors = [] } = record ?? {}
-    return new StackHandle(context, { target, hypervisors, hardware: new Map() })
+    const { target = 'local', hypervisors = [], id: stackId = randomUUID() } = record ?? {}
+    return new StackHandle(context, { target, stackId, hypervisors, hardware: new Map() })
   }
 
   constructor({ state, name, ...context }: HandleContext, { target, ...machines }: Placing) {

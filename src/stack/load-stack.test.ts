@@ -116,7 +116,7 @@ describe('the lab of the examples', async () => {
       dataVolumeId: undefined,
       networks: [],
       cloudInitVolumePool: undefined,
-      cloudInitVolumeName: 'etcd-1-cloud-init.iso',
+      cloudInitVolumeName: undefined,
       sshAdminUser: 'ubuntu',
       adminUserPassword: undefined,
       sshAdminPublicKey: undefined,

@@ -36,7 +36,7 @@ test('new data is for the newest PostgreSQL that there is', async () => {
 test('data stays with the PostgreSQL that made it, and the host is asked for that one', async () => {
   const record = {
     ...{ file, isEtcdFormed: true, isComplete: true, postgresVersion: '12' },
-    ...{ target: 'local' as const, hypervisors: [] },
+    ...{ id: 'x', target: 'local' as const, hypervisors: [] },
   }
   await writeRecord(stackDirectory(directory, 'lab').record, record)
   const operator = await open()

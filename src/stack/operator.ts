@@ -1,6 +1,7 @@
 // Everything that can be done with a stack by its file: plan, up, status. It knows where the stack lives and what is in its
 // file; how machines are made real is the target's business, in which order the business of apply/.
 
+import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { MemberPlace } from '../clusters/etcd/settings.ts'
@@ -62,6 +63,7 @@ export class Operator extends StackHandle {
   /** What there is data of, else what a new cluster gets. */
   #postgresVersion = ''
   #keyring: StackKeyring
+  readonly #id: string
   #record: StackRecord | undefined
 
   static async open({ file, ...context }: OperatorOptions): Promise<Operator> {
@@ -77,14 +79,17 @@ export class Operator extends StackHandle {
   }
 
   private constructor(context: HandleContext, { stack, keyring, record }: Opened) {
+    const id = record?.id ?? randomUUID()
     super(context, {
       target: stack.target,
+      stackId: id,
       hypervisors: [...new Set([...hypervisorsOf(stack), ...(record?.hypervisors ?? [])])],
       hardware: new Map(machineSpecs(stack).map(({ name, hardware }) => [name, hardware])),
     })
     this.stack = stack
     this.#keyring = keyring
     this.#record = record
+    this.#id = id
     this.#isRoot = context.isRoot
   }
 
@@ -109,7 +114,7 @@ export class Operator extends StackHandle {
   }
 
   async up(options: UpOptions): Promise<void> {
-    this.refuseElsewhere(options.adopt)
+    await this.refuseElsewhere(options.adopt)
     this.listen(options.progress)
     await withLock(this.directory.path, async () => {
       const isResumed = this.#record?.isComplete === false
@@ -233,15 +238,15 @@ export class Operator extends StackHandle {
   async #remember(news: Partial<StackRecord>): Promise<void> {
     const nothing = { isEtcdFormed: false, isComplete: false, postgresVersion: undefined, hypervisors: [] }
     const { file, target } = this.stack
-    const record = { ...nothing, ...this.#record, ...news, file, target }
+    const record = { ...nothing, ...this.#record, ...news, id: this.#id, file, target }
     await writeRecord(this.directory.record, record)
     this.#record = record
   }
 
   /** A stack of the same name, in another place or from another file. */
-  refuseElsewhere(adopt: boolean): void {
+  async refuseElsewhere(adopt: boolean): Promise<void> {
     const { stack } = this
-    this.place.refuseElsewhere()
+    await this.place.refuseElsewhere()
     const what = `Cannot bring up "${stack.name}": a stack of that name`
     const file = this.#record?.file
     if (file === undefined || file === stack.file || adopt) return
@@ -266,7 +271,7 @@ export class Operator extends StackHandle {
       file: this.stack.file,
       machines: [...plans, ...gone.map(removedMachine)],
     }
-    refuseLoss(plan, machines)
+    refuseLoss(plan)
     return plan
   }
 

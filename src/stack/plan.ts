@@ -18,6 +18,8 @@ export interface MachinePlan {
   /** What it means for its services, the strongest of all details. */
   readonly effect: Effect
   readonly details: readonly Detail[]
+  /** Of one that is made anew: its data is on a disk that stays. */
+  readonly keepsData?: boolean
 }
 
 /** `next start`: nothing now, and from the next start of the machine on. `replace`: the machine is made anew. */

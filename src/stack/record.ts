@@ -1,10 +1,13 @@
 // What is remembered of a stack besides its machines.
 
+import { randomUUID } from 'node:crypto'
 import { HoldfastError } from '../lib/errors.ts'
 import { readKept, writeKept } from './kept.ts'
 import type { TargetName } from './stack.ts'
 
 export interface StackRecord {
+  /** Tells it from another of the same name that was made elsewhere. */
+  readonly id: string
   readonly file: string
   /** From then on members join and leave; before, they all start together. */
   readonly isEtcdFormed: boolean
@@ -22,8 +25,9 @@ export async function readRecord(path: string): Promise<StackRecord | undefined>
   if (value === undefined) return undefined
   if (typeof value?.file !== 'string')
     throw new HoldfastError('StateInvalid', `Cannot use "${path}": it is not what was written there; restore it`)
-  const { file, isEtcdFormed, isComplete, postgresVersion, target, hypervisors } = value
+  const { id, file, isEtcdFormed, isComplete, postgresVersion, target, hypervisors } = value
   return {
+    id: typeof id === 'string' ? id : randomUUID(),
     ...{ file, isEtcdFormed: isEtcdFormed === true, isComplete: isComplete === true, postgresVersion },
     target: target === 'libvirt' ? 'libvirt' : 'local',
     hypervisors: Array.isArray(hypervisors) ? hypervisors.map(String) : [],

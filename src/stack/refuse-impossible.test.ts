@@ -1,17 +1,8 @@
 import { expect, test } from 'vitest'
-import { HARDWARE } from '../../test/support/machine-spec.ts'
-import type { Machine } from '../machine/machine.ts'
 import type { MachinePlan, Plan } from './plan.ts'
 import { refuseLoss } from './refuse-impossible.ts'
 
-function machine(name: string, dataVolumeId?: string): Machine {
-  return {
-    ...{ name, kind: 'etcd', address: '10.0.0.1', hardware: { ...HARDWARE, dataVolumeId } },
-    ...{ packages: [], directories: [], files: [], services: [], ports: [] },
-  }
-}
-
-function replacing(name: string): Plan {
+function machine(name: string, action: MachinePlan['action'], change: Partial<MachinePlan> = {}): MachinePlan {
   const why = {
     what: 'hardware',
     name: 'volume_id',
@@ -20,19 +11,20 @@ function replacing(name: string): Plan {
     effect: 'replace',
     diff: [],
   }
-  const plan = {
-    machine: name,
-    kind: 'etcd',
-    address: '10.0.0.1',
-    action: 'replace',
-    effect: 'replace',
-    details: [why],
-  }
-  return { stack: 'lab', file: '/stack.yaml', machines: [plan as MachinePlan] }
+  const plan = { machine: name, kind: 'etcd', address: '10.0.0.1', action, effect: 'none', details: [why], ...change }
+  return plan as MachinePlan
 }
 
-test('the only machine with the data is not made anew', () => {
-  expect(() => refuseLoss(replacing('a'), [machine('a')])).toThrow(
+function plan(...machines: readonly MachinePlan[]): Plan {
+  return { stack: 'lab', file: '/stack.yaml', machines }
+}
+
+test.each([
+  ['the only machine', plan(machine('a', 'replace'))],
+  ['one beside others that are still to be made', plan(machine('a', 'replace'), machine('b', 'create'))],
+  ['one beside others of another kind', plan(machine('a', 'replace'), machine('b', 'none', { kind: 'dns' }))],
+])('%s is not made anew', (_, given) => {
+  expect(() => refuseLoss(given)).toThrow(
     expect.objectContaining({
       code: 'ReplaceLosesData',
       message: expect.stringContaining('Cannot make "a" anew: it is the only machine with the data of etcd'),
@@ -41,7 +33,11 @@ test('the only machine with the data is not made anew', () => {
   )
 })
 
-test('one of several, or one with its data on a disk of its own is', () => {
-  expect(() => refuseLoss(replacing('a'), [machine('a'), machine('b')])).not.toThrow()
-  expect(() => refuseLoss(replacing('a'), [machine('a', '/data.qcow2')])).not.toThrow()
+test.each([
+  ['one of several', plan(machine('a', 'replace'), machine('b', 'none'))],
+  ['all of several, in their turns', plan(machine('a', 'replace'), machine('b', 'replace'))],
+  ['one with its data on a disk that stays', plan(machine('a', 'replace', { keepsData: true }))],
+  ['a name server', plan(machine('a', 'replace', { kind: 'dns' }))],
+])('%s is', (_, given) => {
+  expect(() => refuseLoss(given)).not.toThrow()
 })

@@ -24,16 +24,16 @@ export function refuseImpossible({ etcd }: Stack, machines: readonly Machine[], 
 }
 
 /** A machine that is made anew gets its data from the others; the only one would have none. */
-export function refuseLoss(plan: Plan, machines: readonly Machine[]): void {
-  for (const { machine: name, kind, action, details } of plan.machines) {
-    if (action !== 'replace' || (kind !== 'etcd' && kind !== 'postgres')) continue
-    const all = machines.filter((machine) => machine.kind === kind)
-    const hasOwnDisk = all.find((machine) => machine.name === name)?.hardware.dataVolumeId !== undefined
-    if (hasOwnDisk || all.length > 1) continue
+export function refuseLoss({ machines }: Plan): void {
+  for (const { machine, kind, action, keepsData, details } of machines) {
+    if (action !== 'replace' || keepsData || (kind !== 'etcd' && kind !== 'postgres')) continue
+    const others = machines.filter((each) => each.kind === kind && each.machine !== machine)
+    // One that is still to be made has no data either, and one that goes gives it to nobody.
+    if (others.some((each) => each.action === 'none' || each.action === 'update' || each.action === 'replace')) continue
     const why = details.find(({ effect }) => effect === 'replace')
     throw new HoldfastError(
       'ReplaceLosesData',
-      `Cannot make "${name}" anew: it is the only machine with the data of ${kind}; another one beside it, or its data on a disk of its own is wanted`,
+      `Cannot make "${machine}" anew: it is the only machine with the data of ${kind}; another one beside it, or its data on a disk of its own is wanted`,
       { hint: `what makes it necessary is "${why?.name}": ${why?.why}` },
     )
   }

@@ -74,6 +74,8 @@ export interface ExistingMachine {
   readonly services: readonly Service[]
   /** Services that run and have not read what was written for them since: somebody was interrupted in between. */
   readonly pending: ReadonlyMap<string, 'reload' | 'restart'>
+  /** Its data is on a disk of its own, which stays when it is made anew. */
+  readonly hasDataDisk?: boolean
   /** Paths of directories that exist, of those it was made with. */
   readonly directories: ReadonlyMap<string, { readonly owner: string; readonly mode: number; readonly isData: boolean }>
 }

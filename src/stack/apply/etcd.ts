@@ -1,11 +1,12 @@
 // Bringing an etcd cluster to its new shape without ever losing quorum:
 //
-//   start what stands still ─▶ change one member at a time ─▶ new ones join as learners, one at a time ─▶ old ones leave
+//   start what stands still ─▶ change one member at a time ─▶ new ones join as learners, one at a time
+//     ─▶ others are made anew, one at a time ─▶ old ones leave
 //
 // What the cluster itself says about its members decides, not what we did before: an interrupted run goes on here. A member
 // without its data is no member any more, whatever the others think: it leaves and joins anew.
 
-import { joinMember, promoteMember, readMembership, removeMember } from '../../clusters/etcd/cluster.ts'
+import { joinMember, promoteMember, quorumOf, readMembership, removeMember } from '../../clusters/etcd/cluster.ts'
 import { PATHS } from '../../clusters/etcd/settings.ts'
 import type { EtcdMember, EtcdSpec } from '../../clusters/etcd/spec.ts'
 import { HoldfastError } from '../../lib/errors.ts'
@@ -42,24 +43,30 @@ async function formAnew(work: Work, machines: readonly Machine[]): Promise<void>
 
 export async function changeEtcd(work: Work, spec: EtcdSpec): Promise<void> {
   const sorted = sortMachines(work, 'etcd')
-  const { all, created, stopped, changed, replaced, gone } = sorted
+  const { all, created, stopped, changed, replaced, standing, gone } = sorted
   const filled = await withData(work, all)
   // Nothing is left of the cluster but that there was one.
   if (filled.length + gone.length === 0) return formAnew(work, all)
-  // They may need each other to have quorum.
-  await Promise.all([...stopped, ...created].filter(isIn(filled)).map((machine) => applyMachine(work, machine)))
+  // They may need each other to have quorum; those that are to be made anew only where the others have none.
+  const needed = all.length - standing.length < quorumOf(all.length) ? standing : []
+  const started = [...stopped, ...created, ...needed].filter(isIn(filled))
+  await Promise.all(started.map((machine) => applyMachine(work, machine)))
   for (const machine of changed) await repeatSteps(work, machine)
   const voters = await readVoters(work, spec, sorted)
   await changeOneByOne(work, changed.filter(isIn(voters)))
-  for (const machine of replaced.filter(isIn(voters))) await replace(work, spec, machine)
   await dropLost(
     work,
     voters.filter((machine) => !filled.includes(machine)),
   )
-  const staying = voters.filter(isIn(filled)).map(({ name }) => name)
+  const broken = standing.filter((machine) => !started.includes(machine))
+  const staying = voters.filter((machine) => isIn(filled)(machine) && !isIn(broken)(machine)).map(({ name }) => name)
   const { joining, leaving } = await untilAnswering(work, () => readMembership(spec, work.clients.etcd(), work.signal))
   if (joining.length + gone.length > 0) await untilReady(work, 'etcd', { machines: staying })
   for (const member of joining) await join(work, spec, member)
+  // Whoever is no member any more was made anew by joining.
+  const anew = [...broken, ...replaced.filter((machine) => !broken.includes(machine))].filter(isIn(voters))
+  for (const [index, machine] of anew.entries())
+    await replace(work, spec, machine, anew.slice(index + 1).filter(isIn(broken)))
   for (const member of leaving) {
     // One that never started was about to join when somebody was interrupted.
     if (member.name === '' || gone.some(({ name }) => name === member.name)) await leave(work, member)
@@ -100,13 +107,13 @@ async function changeOneByOne(work: Work, changed: readonly Machine[]): Promise<
 
 /**
  * Its address stays, so the old member goes before the new one comes, while the others have quorum without it. With its data on
- * a disk of its own it stays the same member.
+ * a disk of its own it stays the same member. `broken`: others that wait for the same and do not run.
  */
-async function replace(work: Work, spec: EtcdSpec, machine: Machine): Promise<void> {
-  const { name, hardware } = machine
-  const others = work.machines.filter(({ kind, ...each }) => kind === 'etcd' && each.name !== name)
+async function replace(work: Work, spec: EtcdSpec, machine: Machine, broken: readonly Machine[]): Promise<void> {
+  const { name } = machine
+  const others = work.machines.filter((each) => each.kind === 'etcd' && each.name !== name && !isIn(broken)(each))
   await untilReady(work, 'etcd', { machines: others.map((each) => each.name) })
-  if (hardware.dataVolumeId !== undefined) {
+  if (work.plans.get(name)?.keepsData) {
     await untilRestartable(work, name)
     await discardMachine(work, machine)
     await applyMachine(work, machine)
@@ -133,10 +140,21 @@ async function join(work: Work, spec: EtcdSpec, member: EtcdMember): Promise<voi
   const hasStarted = running.some(({ address }) => address === member.address)
   // What an interrupted attempt left, or a member that somebody removed, has data that etcd would not start with.
   if (!hasStarted && existing.has(member.name)) await target.remove(member.name, { keepData: false })
+  if (!hasStarted) await refuseOldData(work, member)
   await joinMember(clients.etcd(), member, signal)
   await applyMachine(work, work.renderMember(member.name, running))
   await promoteMember(clients.etcd(), member, signal, (message) =>
     progress({ machine: member.name, state: 'working', message }),
+  )
+}
+
+/** etcd does not start with it, and nobody would say why. */
+async function refuseOldData({ target }: Work, { name }: EtcdMember): Promise<void> {
+  if (!(await target.isFilled(name, PATHS.data))) return
+  throw new HoldfastError(
+    'EtcdDataLeft',
+    `Cannot join "${name}": its disk has data of a member that the cluster has no longer; an empty one is wanted`,
+    { hint: 'give it another data_volume_id, or empty the volume; the others have all the data' },
   )
 }
 

@@ -4,6 +4,7 @@
 import { primaryOf, removeMember, restartPending, switchover } from '../../clusters/postgres/cluster.ts'
 import { readIdentity } from '../../clusters/postgres/check-identity.ts'
 import { prefixEnd } from '../../etcd/client.ts'
+import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { ExistingMachine } from '../../targets/target.ts'
 import { repeatSteps, untilReady } from './wait.ts'
@@ -18,7 +19,7 @@ import {
 } from './work.ts'
 
 export async function applyPostgres(work: Work): Promise<void> {
-  const { all, created, stopped, changed, replaced, gone } = sortMachines(work, 'postgres')
+  const { all, created, stopped, changed, replaced, standing, gone } = sortMachines(work, 'postgres')
   const { stack, target, clients, progress, signal } = work
   if (stack.postgres === undefined) {
     for (const machine of gone) await removeMachine(work, machine)
@@ -26,23 +27,23 @@ export async function applyPostgres(work: Work): Promise<void> {
     return
   }
   const patroni = clients.patroni()
-  const isRunning = created.length + stopped.length < all.length
+  const isRunning = created.length + stopped.length + standing.length < all.length
+  // Whoever is to be made anew is only needed where nobody else has the data.
+  const needed = isRunning ? [] : standing
   // Should this be cut short, whoever is started again has the same passwords as the others.
   for (const machine of changed) await target.write(machine)
   for (const machine of changed) await repeatSteps(work, machine)
   // Whoever follows another primary on the way needs what is new, and before it is restarted.
   for (const machine of changed.filter((each) => needsRestart(work, each))) await reloadMachine(work, machine)
   for (const machine of changed.filter((each) => !needsRestart(work, each))) await applyMachine(work, machine)
-  await Promise.all([...created, ...stopped].map((machine) => applyMachine(work, machine)))
-  if (isRunning) {
-    const restarted = changed.filter((machine) => needsRestart(work, machine))
-    for (const machine of await replicasFirst(restarted)) await inTurn(machine, () => applyMachine(work, machine))
-    for (const machine of await replicasFirst(replaced))
-      await inTurn(machine, async () => {
-        await discardMachine(work, machine)
-        await applyMachine(work, machine)
-      })
-  }
+  await Promise.all([...created, ...stopped, ...needed].map((machine) => applyMachine(work, machine)))
+  const restarted = isRunning ? changed.filter((machine) => needsRestart(work, machine)) : []
+  for (const machine of await replicasFirst(restarted)) await restart(machine)
+  const broken = standing.filter((machine) => !needed.includes(machine))
+  await untilReady(work, 'postgres', { machines: all.filter((each) => !broken.includes(each)).map(({ name }) => name) })
+  const later = await replicasFirst(replaced.filter((machine) => !broken.includes(machine)))
+  for (const [index, machine] of broken.entries()) await replace(machine, broken.slice(index + 1))
+  for (const machine of later) await replace(machine, [])
   await untilReady(work, 'postgres')
   // Restarts that somebody else left pending are not ours to do, unless it was us, in a run that was cut short.
   if (work.isResumed || all.some(({ name }) => work.plans.get(name)?.action !== 'none'))
@@ -63,17 +64,37 @@ export async function applyPostgres(work: Work): Promise<void> {
     return waiting.toSorted((a, b) => Number(a.name === primary) - Number(b.name === primary))
   }
 
-  /** Each is back before the next one's turn, and none is the primary in its own. */
-  async function inTurn(machine: Machine, act: () => Promise<void>): Promise<void> {
+  async function restart(machine: Machine): Promise<void> {
     // It may be the one that is broken, and this its repair; all others have to stand.
     const others = all.filter((each) => !created.includes(each) && each !== machine).map(({ name }) => name)
     await untilReady(work, 'postgres', { machines: others })
-    if (all.length > 1 && (await primaryOf(patroni, signal)) === machine.name) {
-      progress({ machine: machine.name, state: 'working', message: 'handing over to another member' })
-      await switchover(patroni, signal)
-    }
-    await act()
+    if (all.length > 1 && (await primaryOf(patroni, signal)) === machine.name) await handOver(machine)
+    await applyMachine(work, machine)
     await untilReady(work, 'postgres', { machines: [machine.name] })
+  }
+
+  /** It gets its data from the others, of which one has to lead. Others that do not run wait for the same. */
+  async function replace(machine: Machine, waiting: readonly Machine[]): Promise<void> {
+    const others = all.filter((each) => each !== machine && !waiting.includes(each))
+    // The one before it streams by now, and may still have to become the standby that commits wait for.
+    if (broken.includes(machine)) await untilReady(work, 'postgres', { machines: others.map(({ name }) => name) })
+    else await untilReady(work, 'postgres')
+    if (all.length > 1) {
+      if ((await primaryOf(patroni, signal)) === machine.name) await handOver(machine)
+      const primary = await primaryOf(patroni, signal)
+      if (primary === undefined || primary === machine.name)
+        throw new HoldfastError('NoPrimary', `Cannot make "${machine.name}" anew: no other member leads`, {
+          retryable: true,
+        })
+    }
+    await discardMachine(work, machine)
+    await applyMachine(work, machine)
+    await untilReady(work, 'postgres', { machines: [machine.name] })
+  }
+
+  async function handOver({ name }: Machine): Promise<void> {
+    progress({ machine: name, state: 'working', message: 'handing over to another member' })
+    await switchover(patroni, signal)
   }
 }
 

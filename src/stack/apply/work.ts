@@ -39,6 +39,8 @@ export interface Sorted {
   readonly changed: readonly Machine[]
   /** To be made anew, whether they run or not. */
   readonly replaced: readonly Machine[]
+  /** Of those, the ones that stand still. */
+  readonly standing: readonly Machine[]
   readonly gone: readonly ExistingMachine[]
 }
 
@@ -48,12 +50,14 @@ export function sortMachines({ machines, plans, existing, states }: Work, kind: 
   const isStopped = ({ name }: Machine) =>
     [...(states.get(name)?.services.values() ?? [])].every(({ state }) => state === 'stopped' || state === 'done')
   const updated = all.filter((machine) => actionOf(machine) === 'update')
+  const replaced = all.filter((machine) => actionOf(machine) === 'replace')
   return {
     all,
     created: all.filter((machine) => actionOf(machine) === 'create'),
     stopped: updated.filter(isStopped),
     changed: updated.filter((machine) => !isStopped(machine)),
-    replaced: all.filter((machine) => actionOf(machine) === 'replace'),
+    replaced,
+    standing: replaced.filter(isStopped),
     gone: [...existing.values()].filter(
       (machine) => machine.kind === kind && plans.get(machine.name)?.action === 'delete',
     ),

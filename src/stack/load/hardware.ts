@@ -35,7 +35,7 @@ export function hardwareOf({ name, path, document, settings }: MachineEntry, res
     dataVolumeId: document?.data_volume_id,
     networks: document === undefined ? [] : networksOf(document, path, resolver),
     cloudInitVolumePool: setting('cloud_init_volume_pool') ?? setting('volume_pool'),
-    cloudInitVolumeName: document?.cloud_init_volume_name ?? `${name}-cloud-init.iso`,
+    cloudInitVolumeName: document?.cloud_init_volume_name,
     sshAdminUser: setting('ssh_admin_user') ?? MACHINE_DEFAULTS.ssh_admin_user,
     adminUserPassword: password && resolver.secret(password.value, password.path),
     sshAdminPublicKey: setting('ssh_admin_public_key'),

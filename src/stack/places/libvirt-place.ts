@@ -4,6 +4,7 @@
 import { tmpdir } from 'node:os'
 import { withHostParts } from '../../clusters/host/host-parts.ts'
 import type { Site } from '../../clusters/site.ts'
+import { HoldfastError } from '../../lib/errors.ts'
 import { show } from '../../machine/content.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { Finding } from '../../targets/finding.ts'
@@ -18,6 +19,7 @@ import { findOrphan } from '../../targets/libvirt/orphan.ts'
 import { type PlaceQuestion, readPlaceFacts } from '../../targets/libvirt/place-facts.ts'
 import { placeMachines, throwProblems } from '../../targets/libvirt/place-machine.ts'
 import { PROGRAM } from '../../targets/libvirt/placement.ts'
+import { presentMachines } from '../../targets/libvirt/present-machine.ts'
 import { programHash } from '../../targets/libvirt/program-volume.ts'
 import { openHypervisor } from '../../targets/libvirt/virsh.ts'
 import { recordOf } from '../../targets/libvirt/written-machine.ts'
@@ -32,14 +34,16 @@ const USUAL_POSTGRES = '15'
 export class LibvirtPlace implements Place {
   readonly target: LibvirtTarget
   readonly #stack: string
+  readonly #stackId: string
   readonly #path: string
   readonly #hypervisors: readonly Hypervisor[]
   readonly #accelerators: AcceleratorChoice
   readonly #signal: AbortSignal
 
-  constructor({ stack, env, hypervisors, hardware, stopSignal, report }: PlaceContext) {
+  constructor({ stack, stackId, env, hypervisors, hardware, stopSignal, report }: PlaceContext) {
     const signal = stopSignal()
     this.#stack = stack
+    this.#stackId = stackId
     this.#signal = signal
     this.#path = env.PATH ?? ''
     this.#hypervisors = hypervisors.map((uri) => openHypervisor(uri, { signal, env }))
@@ -48,7 +52,7 @@ export class LibvirtPlace implements Place {
       progress: (message) => report({ machine: undefined, state: 'working', message }),
     })
     this.target = new LibvirtTarget({
-      ...{ stack, hardware, signal, hypervisors: this.#hypervisors, temporary: tmpdir() },
+      ...{ stack, stackId, hardware, signal, hypervisors: this.#hypervisors, temporary: tmpdir() },
       chooseType: (hypervisor, wanted) => this.#accelerators.choose(hypervisor, wanted),
       onPhase: (machine, message, isWarning) => report({ machine, state: isWarning ? 'warning' : 'working', message }),
     })
@@ -79,8 +83,19 @@ export class LibvirtPlace implements Place {
     return [...programs, ...found.flat()]
   }
 
-  /** Domains have the name of the stack in theirs, and libvirt has only one of each name. */
-  refuseElsewhere(): void {}
+  /** Its secrets are on the host that made it: without them its machines would be changed under its feet. */
+  async refuseElsewhere(): Promise<void> {
+    const found = await Promise.all(this.#hypervisors.map((each) => presentMachines(each, this.#stack)))
+    const other = found.flat().find(({ record }) => record.stackId !== this.#stackId)
+    if (other === undefined) return
+    throw new HoldfastError(
+      'StackElsewhere',
+      `Cannot bring up "${this.#stack}": ${other.hypervisor.uri} has machines of a stack of that name that was made from another place ("${other.domain.name}"); give this one another name`,
+      {
+        hint: 'its passwords and authority are where it was made, below the directory of --state: work from there, or bring that directory here',
+      },
+    )
+  }
 
   async describe(machines: readonly Machine[]): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
     const found = await Promise.all(

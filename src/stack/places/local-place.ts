@@ -51,7 +51,7 @@ export class LocalPlace implements Place {
     return checkHost({ machines, directory: this.#directory.path, postgresVersion, isRoot: this.#isRoot, signal })
   }
 
-  refuseElsewhere(): void {
+  async refuseElsewhere(): Promise<void> {
     const { path } = this.#directory
     const other = supervisedDirectories().find((each) => basename(each) === this.#stack && each !== path)
     if (other === undefined) return

@@ -21,8 +21,8 @@ export interface Place {
   needs(machines: readonly Machine[]): HostNeeds
   /** Whether the machines can be made; nothing is touched. */
   check(machines: readonly Machine[], options: CheckOptions): Promise<readonly Finding[]>
-  /** Throws when a stack of that name is somewhere else. */
-  refuseElsewhere(): void
+  /** Rejects when a stack of that name is somewhere else, or was made from elsewhere. */
+  refuseElsewhere(): Promise<void>
   /** Texts that machines are made from there, by machine and name of the file, for review; secrets are hidden. */
   describe(machines: readonly Machine[]): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>>
 }
@@ -40,6 +40,8 @@ export interface CheckOptions {
 
 export interface PlaceContext {
   readonly stack: string
+  /** Of the record; a new one for a new stack. */
+  readonly stackId: string
   readonly directory: StackDirectory
   readonly isRoot: boolean
   readonly env: Readonly<Record<string, string | undefined>>

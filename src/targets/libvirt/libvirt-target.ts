@@ -36,6 +36,7 @@ import { unitName } from './cloud-init/units.ts'
 
 export interface LibvirtTargetOptions {
   readonly stack: string
+  readonly stackId?: string
   /** Where machines of the stack are, may be, or were. */
   readonly hypervisors: readonly Hypervisor[]
   /** What machines are to be made of, by name: for questions about one that is not there yet. */

@@ -6,6 +6,7 @@ import type { PlacedDisks } from './placement.ts'
 
 export interface MachineRecord {
   readonly stack: string
+  readonly stackId?: string
   readonly machine: string
   readonly kind: MachineKind
   readonly address: string
