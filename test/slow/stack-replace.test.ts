@@ -94,7 +94,7 @@ test(
     const progress = ({ machine, message }: ProgressEvent) => {
       if (machine === 'etcd-1' && message.startsWith('removing')) cut.abort()
     }
-    await expect(replace(MEMBERS.etcd, { progress, signal: cut.signal })).rejects.toThrow()
+    await expect(replace(MEMBERS.etcd, { progress, signal: cut.signal })).rejects.toThrow('interrupted')
     await replace(MEMBERS.etcd)
     expect((await memberIds()).size).toBe(3)
     await expectData()
