@@ -6,6 +6,7 @@ export const HEADINGS = {
   stack: '## Stacks',
   kube: '## Names from Kubernetes',
   kubeSmall: '## Names from Kubernetes, a small cluster',
+  vm: '## Virtual machines',
 } as const
 
 type Section = keyof typeof HEADINGS
