@@ -26,6 +26,7 @@ export const logsCommand = command({
   async run({ positionals, options }, io) {
     const { target } = await openHandle({ positionals: options.file === undefined ? [] : [options.file], options }, io)
     const known = [...(await target.machines()).keys()]
+    for (const { where, error } of target.unread()) io.stderr.write(`holdfast: ${where}: ${error.message}\n`)
     const unknown = positionals.find((machine) => !known.includes(machine))
     if (unknown !== undefined) throw noMachine(unknown, known)
     const machines = positionals.length > 0 ? positionals : known

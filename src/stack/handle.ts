@@ -3,8 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import { rm, rmdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { HoldfastError } from '../lib/errors.ts'
 import type { MachineKind } from '../machine/machine.ts'
-import type { Target } from '../targets/target.ts'
+import type { Target, Unread } from '../targets/target.ts'
 import { type StackDirectory, stackDirectory } from './directory.ts'
 import { withLock } from './lock.ts'
 import { openPlace } from './places/open-place.ts'
@@ -73,6 +74,7 @@ export class StackHandle {
     this.listen(progress)
     await withLock(this.directory.path, async () => {
       const machines = [...(await this.target.machines())]
+      const left = this.target.unread()
       // Of one whose kind was lost, what is to be removed and what is its data was lost, too.
       const lost = machines.filter(([, kind]) => kind === undefined)
       await Promise.all(lost.map(([name]) => this.#stop(name, 'stop', progress)))
@@ -88,6 +90,7 @@ export class StackHandle {
         else await Promise.all(stops.map((stop) => stop()))
       }
       await this.target.shutdown()
+      if (left.length > 0) throw leftover(this.name, left)
       if (how === 'purge') await this.#removeDirectory()
     })
   }
@@ -108,4 +111,14 @@ export class StackHandle {
       .then(() => rmdir(dirname(stacks)))
       .catch(() => undefined)
   }
+}
+
+/** Its directory stays, too: it says where they are. */
+function leftover(name: string, left: readonly Unread[]): HoldfastError {
+  const [{ where, error }] = left
+  return new HoldfastError(
+    error.code,
+    `Cannot take all of "${name}" down: ${left.map((each) => each.where).join(', ')} did not answer; what could be reached is down`,
+    { hint: `${where}: ${error.message}; then the same command again`, retryable: true, cause: error },
+  )
 }

@@ -125,7 +125,10 @@ export class Operator extends StackHandle {
         if (!(await this.#keyring.settle())) {
           // Addresses of machines that are gone by now are free again.
           await writeKept(this.directory.addresses, machineAddresses(this.stack))
-          await this.#remember({ isComplete: true, hypervisors: hypervisorsOf(this.stack) })
+          // One that does not answer now may still have machines that left the file.
+          const unread = this.target.unread().map(({ where }) => where)
+          const silent = (this.#record?.hypervisors ?? []).filter((uri) => unread.includes(uri))
+          await this.#remember({ isComplete: true, hypervisors: [...hypervisorsOf(this.stack), ...silent] })
           await this.target.settle()
           return
         }
@@ -137,7 +140,7 @@ export class Operator extends StackHandle {
 
   async status(signal: AbortSignal): Promise<StackStatus> {
     const { stack, target, directory } = this
-    const existing = await target.read()
+    const existing = await target.read({ isTolerant: true })
     const machines = this.#render(existing)
     const clients = this.#clients(existing, this.#keyring.inUse())
     const overseer = target.overseer()

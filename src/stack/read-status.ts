@@ -28,21 +28,26 @@ export async function readStatus(
   const { stack, target, clients, machines, expiries, isSupervised, signal } = options
   const kinds = KINDS.filter((kind) => machines.some((machine) => machine.kind === kind))
   const [existing, states, names, ...clusters] = await Promise.all([
-    target.read(),
-    target.observe(),
+    target.read({ isTolerant: true }),
+    target.observe({ isTolerant: true }),
     readNames(stack, signal),
     ...kinds.map((kind) => clients.status(kind, signal)),
   ])
   const members = new Map(clusters.flatMap((cluster) => cluster.members.map((member) => [member.machine, member])))
+  const unread = target.unread()
   const rows = machines.map((machine) =>
     machineStatus(machine, {
       existing: existing.get(machine.name),
       state: states.get(machine.name),
       member: members.get(machine.name),
       expires: expiries.get(`${machine.name}/server`),
+      isUnread: unread.some(({ where }) => where === machine.hardware.hypervisor),
     }),
   )
-  const problems = kinds.flatMap((kind, index) => problemOf(kind, clusters[index]))
+  const problems = [
+    ...unread.map(({ where, error }) => `${where}: ${error.message}`),
+    ...kinds.flatMap((kind, index) => problemOf(kind, clusters[index])),
+  ]
   if (!isSupervised && rows.some(({ state }) => state !== 'stopped'))
     problems.push('nothing looks after the processes: "holdfast up" has it done again')
   return { isReady: problems.length === 0, problems, machines: rows, names }
@@ -53,12 +58,18 @@ interface Sight {
   readonly state: MachineState | undefined
   readonly member: MemberStatus | undefined
   readonly expires: Date | undefined
+  /** Nobody could be asked about the machine itself. */
+  readonly isUnread: boolean
 }
 
-function machineStatus({ name, kind, address }: Machine, { existing, state, member, expires }: Sight): MachineStatus {
+function machineStatus(
+  { name, kind, address }: Machine,
+  { existing, state, member, expires, isUnread }: Sight,
+): MachineStatus {
   const services = [...(state?.services.values() ?? [])]
   // A step that was done stays done.
-  const isStopped = existing === undefined || services.every((service) => /^(?:stopped|done)$/u.test(service.state))
+  const isStill = existing === undefined || services.every((service) => /^(?:stopped|done)$/u.test(service.state))
+  const isStopped = isStill && !isUnread
   return {
     machine: name,
     kind,

@@ -1,10 +1,11 @@
 // What a target does: it makes machines real, one at a time. Order, quorum and health are the business of who calls.
 
+import type { HoldfastError } from '../lib/errors.ts'
 import type { Machine, MachineKind, Service } from '../machine/machine.ts'
 
 export interface Target {
   /** What there is, by the name of the machine. */
-  read(): Promise<ReadonlyMap<string, ExistingMachine>>
+  read(how?: ReadHow): Promise<ReadonlyMap<string, ExistingMachine>>
   /** How machines that are there differ from what they should be made of (processors, disks, networks), by name. Empty where that means nothing. */
   compareHardware(machines: readonly Machine[]): Promise<ReadonlyMap<string, readonly HardwareChange[]>>
   /** Puts directories and files in place; nothing is started, reloaded or restarted. What the machine has no longer is removed. */
@@ -20,10 +21,12 @@ export interface Target {
   remove(machine: string, options: { readonly keepData: boolean }): Promise<void>
   /** Whether a directory of a machine is there and has something in it, also where only data was kept. */
   isFilled(machine: string, path: string): Promise<boolean>
-  /** How its services stand. */
-  observe(): Promise<ReadonlyMap<string, MachineState>>
-  /** Every machine of which anything is known, whatever state it is in; its kind, where that is known. */
+  /** How services stand, of all machines or of those that are named. */
+  observe(how?: ObserveHow): Promise<ReadonlyMap<string, MachineState>>
+  /** Every machine of which anything is known, whatever state it is in; its kind, where that is known. Goes on without what cannot be read. */
   machines(): Promise<ReadonlyMap<string, MachineKind | undefined>>
+  /** What could not be read when all machines were asked for the last time, so that machines may be missing in the answer. */
+  unread(): readonly Unread[]
   /** Of the machines given: the last lines of each service, and with `follow` those that come. */
   logs(machines: readonly string[], options: LogOptions): AsyncIterable<LogLine>
   /** For when everything runs as it should: somebody looks after it from now on, and what nothing uses any more is removed. */
@@ -32,6 +35,21 @@ export interface Target {
   shutdown(): Promise<void>
   /** Who starts again what ends. */
   overseer(): Overseer
+}
+
+export interface ReadHow {
+  /** Goes on without what cannot be read, which unread() tells. Only for who does not make what is missing. */
+  readonly isTolerant?: boolean
+}
+
+export interface ObserveHow extends ReadHow {
+  readonly names?: readonly string[]
+}
+
+export interface Unread {
+  /** For people, such as the address of a hypervisor. */
+  readonly where: string
+  readonly error: HoldfastError
 }
 
 export interface Overseer {

@@ -1,13 +1,15 @@
 // The domains that we render, defined by a real libvirt, and the machine that tries whether machines boot.
 
-import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AcceleratorChoice, probeKvm } from '../../src/targets/libvirt/accelerator.ts'
+import { AcceleratorChoice } from '../../src/targets/libvirt/accelerator.ts'
 import type { Hypervisor } from '../../src/targets/libvirt/hypervisor.ts'
+import { probeKvm } from '../../src/targets/libvirt/probe.ts'
 import { readAnyRecord } from '../../src/targets/libvirt/record-xml.ts'
 import { openHypervisor } from '../../src/targets/libvirt/virsh.ts'
 import { LibvirtLab, whyNoLibvirt } from '../support/libvirt-lab.ts'
+import { until } from '../support/until.ts'
 
 const GOLDEN = join(import.meta.dirname, '../golden/libvirt')
 const why = whyNoLibvirt()
@@ -47,8 +49,39 @@ describe.skipIf(why !== undefined)(`libvirt itself${why === undefined ? '' : ` (
   )
 
   test('boots the machine that tries it, which turns itself off, and nothing is left', async () => {
-    expect(await probeKvm(hypervisor, { name: 'default' }, ending.signal, 'qemu')).toBeUndefined()
+    expect(await probeKvm(hypervisor, { name: 'default', path: images }, ending.signal, 'qemu')).toBeUndefined()
     expect(await hypervisor.domains()).toEqual([])
+    expect(readdirSync(images)).toEqual([])
+  })
+
+  test('is left with nothing by a trial that is interrupted', async () => {
+    const interrupting = new AbortController()
+    const { signal } = interrupting
+    const stopped = openHypervisor('qemu:///system', { signal, env: process.env, prefix: lab.wrap([]) })
+    const probing = probeKvm(stopped, { name: 'default', path: images }, signal, 'qemu').catch(
+      (error: unknown) => error,
+    )
+    await until('a machine that is tried', async () => (await hypervisor.domains())[0]?.state === 'running')
+    interrupting.abort(new Error('enough'))
+    expect(await probing).toMatchObject({ message: 'enough' })
+    expect(await hypervisor.domains()).toEqual([])
+    expect(readdirSync(images)).toEqual([])
+  })
+
+  test('is rid of what a trial of before has left, and keeps that of another one', async () => {
+    const disk = join(images, 'old.img')
+    writeFileSync(disk, '')
+    await lab.virsh('pool-refresh', 'default')
+    const left = (seconds: number) => `holdfast-probe-${seconds}-0123456789ab`
+    const now = Math.floor(Date.now() / 1000)
+    for (const name of [left(now - 3600), left(now)])
+      await hypervisor.define(
+        `<domain type='qemu'><name>${name}</name><memory unit='MiB'>64</memory><os><type>hvm</type></os>
+        <devices><disk type='file' device='disk'><source file='${disk}'/><target dev='vda'/></disk></devices></domain>`,
+      )
+    await probeKvm(hypervisor, { name: 'default', path: images }, ending.signal, 'qemu')
+    expect((await hypervisor.domains()).map(({ name }) => name)).toEqual([left(now)])
+    await hypervisor.undefine(left(now))
     expect(readdirSync(images)).toEqual([])
   })
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hypervisor, Volume } from '../../src/targets/libvirt/hypervisor.ts'
 import { openHypervisor } from '../../src/targets/libvirt/virsh.ts'
+import { listNetworkDevices } from '../../src/targets/libvirt/virsh-interfaces.ts'
 import { VirshProcess } from '../../src/targets/libvirt/virsh-process.ts'
 import { describeWithLibvirt } from '../support/describe-with-libvirt.ts'
 import { LibvirtLab } from '../support/libvirt-lab.ts'
@@ -49,7 +50,6 @@ describeWithLibvirt('a hypervisor by virsh', () => {
       {
         name: 'net',
         isActive: true,
-        bridge: 'br-net',
         forward: undefined,
         addresses: [{ address: '10.77.0.1', prefixLength: 24 }],
         ranges: [{ first: '10.77.0.200', last: '10.77.0.220' }],
@@ -76,11 +76,11 @@ describeWithLibvirt('a hypervisor by virsh', () => {
     await qemu.start(name)
     await qemu.autostart(name, true)
     expect(await named(name)).toMatchObject({ state: 'running', isAutostarted: true, live: defined?.definition })
+    expect(await qemu.state(name)).toEqual({ state: 'running' })
     await lab.virsh('suspend', '--domain', name)
-    expect(await named(name)).toMatchObject({ state: 'paused', live: defined?.definition })
+    expect(await named(name)).toMatchObject({ state: 'paused', reason: 'user', live: defined?.definition })
 
-    await qemu.setLive(name, { memoryMib: 48 })
-    await expect(qemu.setLive(name, { vcpus: 4 })).rejects.toMatchObject({ code: 'LibvirtFailed', retryable: false })
+    expect(await qemu.state(name)).toEqual({ state: 'paused', reason: 'user' })
     await qemu.destroy(name)
     await qemu.destroy(name)
     await qemu.shutdown(name)
@@ -88,6 +88,7 @@ describeWithLibvirt('a hypervisor by virsh', () => {
     expect(await named(name)).toMatchObject({ state: 'shut off', isAutostarted: false })
     await qemu.undefine(name)
     expect(await named(name)).toBeUndefined()
+    expect(await qemu.state(name)).toBeUndefined()
     await expect(qemu.start(name)).rejects.toMatchObject({ code: 'DomainMissing' })
   })
 
@@ -131,6 +132,9 @@ describeWithLibvirt('a hypervisor by virsh', () => {
     await qemu.download(made, copy)
     expect(readFileSync(copy).subarray(0, 600_008).equals(readFileSync(source))).toBe(true)
 
+    await qemu.download(made, copy, { offset: 600_005, length: 3 })
+    expect(readFileSync(copy, 'utf8')).toBe('end')
+
     expect(await qemu.findVolume('pool/base')).toMatchObject({ key: made.key, pool: 'pool' })
     expect(await qemu.findVolume(made.key)).toMatchObject({ name: 'base', pool: 'pool' })
     const overlay = { pool: 'pool', name: 'top', format: 'qcow2', capacityBytes: 2_097_152, backing: made } as const
@@ -143,19 +147,14 @@ describeWithLibvirt('a hypervisor by virsh', () => {
     for (const id of ['pool/base', made.key, 'nopool/base', 'base']) expect(await qemu.findVolume(id)).toBeUndefined()
   })
 
-  test('a file put into a pool is a volume after a refresh', async () => {
-    writeFileSync(join(pool, 'by-hand'), 'x')
-    expect(await qemu.findVolume(join(pool, 'by-hand'))).toBeUndefined()
-    await qemu.refreshPool('pool')
-    expect(await qemu.findVolume(join(pool, 'by-hand'))).toMatchObject({ name: 'by-hand', format: 'raw' })
-  })
-
   test('an agent that is not there is silent', async () => {
     await qemu.define(domainXml('agent', disk))
     const ping = () => qemu.agent('agent', { execute: 'guest-ping' }, 1000)
     await expect(ping()).rejects.toMatchObject({ code: 'GuestSilent', retryable: true })
     await qemu.start('agent')
     await expect(ping()).rejects.toMatchObject({ code: 'GuestSilent', retryable: true })
+    // Its power button is left.
+    await qemu.shutdown('agent')
     await qemu.destroy('agent')
     await expect(qemu.agent('no such', {}, 1000)).rejects.toMatchObject({ code: 'DomainMissing' })
   })
@@ -236,6 +235,20 @@ describeWithLibvirt('a hypervisor by virsh', () => {
     await expect(withoutVirsh.host()).rejects.toMatchObject({ code: 'VirshMissing' })
     const stopped = openHypervisor(QEMU, { signal: AbortSignal.abort(new Error('enough')), env: process.env })
     await expect(stopped.host()).rejects.toThrow('enough')
+  })
+
+  test('containers of another host are refused', async () => {
+    await expect(open('lxc+ssh://kvm1/system').host()).rejects.toMatchObject({ code: 'HypervisorRemote' })
+  })
+
+  test('the list of devices has network interfaces, too', async () => {
+    const virsh = new VirshProcess(QEMU, { signal: never, env: process.env, prefix: lab.wrap([]) })
+    expect(await listNetworkDevices(virsh)).toContain('lo')
+  })
+
+  test('what is cleared away when the usual signal was aborted is done until another one', async () => {
+    const stopped = openHypervisor(QEMU, { signal: AbortSignal.abort(), env: process.env, prefix: lab.wrap([]) })
+    expect((await stopped.until(never).host()).cpus).toBeGreaterThan(0)
   })
 
   test('a libvirtd that ends in the middle of a call is unreachable, not empty', async () => {

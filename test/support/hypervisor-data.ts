@@ -29,7 +29,6 @@ export function network(name: string, facts: Partial<Network> = {}): Network {
     name,
     uuid: 'b10c1bda-f608-4780-9cfb-574c2271a193',
     isActive: true,
-    bridge: 'virbr0',
     forward: 'nat',
     addresses: [{ address: '192.168.121.1', prefixLength: 24 }],
     ranges: [],
@@ -73,10 +72,12 @@ export function domain(name: string, facts: Partial<Domain> = {}): Domain {
 export function hypervisorOf(data: HypervisorData = {}): Hypervisor {
   const { domains = [], networks = [], hostInterfaces = [], pools = [], volumes = [] } = data
   const refuse = () => Promise.reject(new Error('a hypervisor of data does nothing'))
-  return {
+  const hypervisor: Hypervisor = {
     uri: data.uri ?? 'qemu:///system',
     kind: data.kind ?? 'qemu',
     isLocal: data.isLocal ?? true,
+    until: () => hypervisor,
+    state: (name) => Promise.resolve(domains.find((each) => each.name === name)),
     host: () => Promise.resolve({ ...HOST, ...data.host }),
     domains: () => Promise.resolve(domains),
     networks: () => Promise.resolve(networks),
@@ -90,14 +91,13 @@ export function hypervisorOf(data: HypervisorData = {}): Hypervisor {
     undefine: refuse,
     autostart: refuse,
     setMetadata: refuse,
-    setLive: refuse,
     changeMedia: refuse,
     createVolume: refuse,
     upload: refuse,
     download: refuse,
     deleteVolume: refuse,
-    refreshPool: refuse,
     agent: refuse,
     enter: refuse,
   }
+  return hypervisor
 }

@@ -156,7 +156,7 @@ const REFUSED = /^exit code 78: (?<reason>.*)$/su
 
 /** Steps that are done once: those that have not been yet. Throws when one of them never will be. */
 export async function unfinishedSteps({ target }: Work, machines: readonly Machine[]): Promise<string[]> {
-  const states = await target.observe()
+  const states = await target.observe({ names: machines.map(({ name }) => name) })
   const unfinished = machines.flatMap(({ name, services }) =>
     services
       .filter(({ once }) => once)

@@ -1,7 +1,7 @@
 // Stacks of `target: libvirt`: virtual machines on one or several hypervisors. Everything there is to know of them is asked
 // of libvirt; this host only needs to reach it.
 
-import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { withHostParts } from '../../clusters/host/host-parts.ts'
 import type { Site } from '../../clusters/site.ts'
 import { HoldfastError } from '../../lib/errors.ts'
@@ -19,7 +19,7 @@ import { findOrphan } from '../../targets/libvirt/orphan.ts'
 import { type PlaceQuestion, readPlaceFacts } from '../../targets/libvirt/place-facts.ts'
 import { placeMachines, throwProblems } from '../../targets/libvirt/place-machine.ts'
 import { PROGRAM } from '../../targets/libvirt/placement.ts'
-import { presentMachines } from '../../targets/libvirt/present-machine.ts'
+import { readPresence } from '../../targets/libvirt/present-machine.ts'
 import { programHash } from '../../targets/libvirt/program-volume.ts'
 import { openHypervisor } from '../../targets/libvirt/virsh.ts'
 import { recordOf } from '../../targets/libvirt/written-machine.ts'
@@ -39,21 +39,30 @@ export class LibvirtPlace implements Place {
   readonly #hypervisors: readonly Hypervisor[]
   readonly #accelerators: AcceleratorChoice
   readonly #signal: AbortSignal
+  readonly #temporary: string
+  /** URIs of those that the file names. */
+  readonly #needed: ReadonlySet<string>
 
-  constructor({ stack, stackId, env, hypervisors, hardware, stopSignal, report }: PlaceContext) {
+  constructor({ stack, stackId, directory, env, hypervisors, hardware, stopSignal, report }: PlaceContext) {
     const signal = stopSignal()
     this.#stack = stack
     this.#stackId = stackId
     this.#signal = signal
+    // What goes through it is secret, and is found again by whoever comes next.
+    this.#temporary = join(directory.path, 'tmp')
     this.#path = env.PATH ?? ''
     this.#hypervisors = hypervisors.map((uri) => openHypervisor(uri, { signal, env }))
     this.#accelerators = new AcceleratorChoice({
       signal,
       progress: (message) => report({ machine: undefined, state: 'working', message }),
     })
+    this.#needed = new Set([...hardware.values()].map(({ hypervisor }) => hypervisor))
     this.target = new LibvirtTarget({
-      ...{ stack, stackId, hardware, signal, hypervisors: this.#hypervisors, temporary: tmpdir() },
-      chooseType: (hypervisor, wanted) => this.#accelerators.choose(hypervisor, wanted),
+      ...{ stack, stackId, hardware, signal, hypervisors: this.#hypervisors, temporary: this.#temporary },
+      // Where machines only were, according to what was remembered, may be gone for good.
+      needed: this.#needed,
+      chooseType: (hypervisor, wanted, isTried) =>
+        isTried ? this.#accelerators.choose(hypervisor, wanted) : this.#accelerators.expect(hypervisor, wanted),
       onPhase: (machine, message, isWarning) => report({ machine, state: isWarning ? 'warning' : 'working', message }),
     })
   }
@@ -85,8 +94,9 @@ export class LibvirtPlace implements Place {
 
   /** Its secrets are on the host that made it: without them its machines would be changed under its feet. */
   async refuseElsewhere(): Promise<void> {
-    const found = await Promise.all(this.#hypervisors.map((each) => presentMachines(each, this.#stack)))
-    const other = found.flat().find(({ record }) => record.stackId !== this.#stackId)
+    const used = this.#hypervisors.filter(({ uri }) => this.#needed.has(uri))
+    const found = await Promise.all(used.map((each) => readPresence(each, this.#stack)))
+    const other = found.flatMap(({ machines }) => machines).find(({ record }) => record.stackId !== this.#stackId)
     if (other === undefined) return
     throw new HoldfastError(
       'StackElsewhere',
@@ -134,9 +144,9 @@ export class LibvirtPlace implements Place {
   #question(hypervisor: Hypervisor): PlaceQuestion {
     return {
       ...{ stack: this.#stack, programHash: programHash() },
-      chooseType: (wanted) => this.#accelerators.choose(hypervisor, wanted),
+      chooseType: (wanted) => this.#accelerators.expect(hypervisor, wanted),
       findOrphan: (machine, pools) =>
-        findOrphan(hypervisor, machine, this.#stack, { pools, temporary: tmpdir(), signal: this.#signal }),
+        findOrphan(hypervisor, machine, this.#stack, { pools, temporary: this.#temporary, signal: this.#signal }),
     }
   }
 }

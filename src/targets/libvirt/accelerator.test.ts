@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hypervisorOf } from '../../../test/support/hypervisor-data.ts'
+import { hypervisorOf, pool } from '../../../test/support/hypervisor-data.ts'
 import { AcceleratorChoice } from './accelerator.ts'
 import { probeDisk } from './probe-program.ts'
 
@@ -25,6 +25,13 @@ test('auto without KVM is emulation, and says so once', async () => {
   expect(await choice.choose(hypervisor, 'auto')).toBe('qemu')
   expect(await choice.choose(hypervisor, 'auto')).toBe('qemu')
   expect(lines).toEqual(['qemu:///system has no KVM; its machines are emulated, which is slow'])
+})
+
+test('what is to be expected is told without trying', async () => {
+  const expected = (types: readonly string[]) =>
+    choiceWith().expect(hypervisorOf({ host: { domainTypes: types }, pools: [pool('default')] }), 'auto')
+  expect(await expected(['kvm', 'qemu'])).toBe('kvm')
+  expect(await expected(['qemu'])).toBe('qemu')
 })
 
 test('auto believes what it cannot try', async () => {

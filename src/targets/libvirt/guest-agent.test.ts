@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, openSync, statSync, writeSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
+import { HoldfastError } from '../../lib/errors.ts'
 import { agentGuest } from './guest-agent.ts'
 import type { Ended, Hypervisor } from './hypervisor.ts'
 
@@ -10,6 +11,10 @@ class AgentDouble {
   readonly commands: { readonly execute: string; readonly arguments: Readonly<Record<string, unknown>> }[] = []
   readonly modes: number[] = []
   readonly #runs: { readonly ended: object; asked: number }[] = []
+
+  until(): this {
+    return this
+  }
 
   agent(_domain: string, command: object): Promise<unknown> {
     const asked = command as AgentDouble['commands'][number]
@@ -83,6 +88,37 @@ test('input of any length is read, and neither seen in a command line nor left a
 
 test('input of no length is input, too', async () => {
   expect(await run(['wc', '-c'], '')).toMatchObject({ code: 0, output: '0\n' })
+})
+
+test('who is interrupted leaves no input behind', async () => {
+  const interrupting = new AbortController()
+  const guest = agentGuest(double as unknown as Hypervisor, 'd', interrupting.signal)
+  const asked = double.agent.bind(double)
+  double.agent = (domain, command) => {
+    const { execute } = command as { execute: string }
+    if (execute === 'guest-file-write') interrupting.abort(new Error('enough'))
+    return execute === 'guest-file-close' ? Promise.reject(new Error('enough')) : asked(domain, command)
+  }
+  await expect(guest.run(['cat'], { input: 'geheim', timeoutMs: 10_000 })).rejects.toThrow('enough')
+  const file = double.commands.find(({ execute }) => execute === 'guest-file-open')?.arguments.path as string
+  expect(existsSync(file)).toBe(false)
+})
+
+test('nobody waits for a program in a machine that went off', async () => {
+  const silent = new HoldfastError('GuestSilent', 'no answer', { retryable: true })
+  const guest = agentGuest(
+    {
+      agent: (_: string, { execute }: { execute: string }) =>
+        execute === 'guest-exec' ? Promise.resolve({ pid: 1 }) : Promise.reject(silent),
+      state: () => Promise.resolve({ state: 'shut off' }),
+    } as unknown as Hypervisor,
+    'm-1',
+    ending.signal,
+  )
+  await expect(guest.run(['sleep', '100'], { timeoutMs: 100_000 })).rejects.toMatchObject({
+    code: 'GuestSilent',
+    message: 'Cannot run "sleep" in "m-1": its domain does not run any more',
+  })
 })
 
 test('a program that does not end in time is told', async () => {

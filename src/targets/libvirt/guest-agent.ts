@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Guest, GuestRunOptions } from './guest.ts'
+import { isOn } from './domain-state.ts'
 import type { Ended, Hypervisor } from './hypervisor.ts'
 
 /** Of what one command to the agent carries; a third longer as base64. */
@@ -13,7 +14,11 @@ const CHUNK_BYTES = 48 * 1024
 const ANSWER_MS = 30_000
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 500
-const MAKE_FILE = 'umask 077; mktemp /run/holdfast.XXXXXXXX'
+/** Who was killed in between has left one. */
+const MAKE_FILE =
+  'umask 077; find /run -maxdepth 1 -name "holdfast.????????" -mmin +60 -delete; mktemp /run/holdfast.XXXXXXXX'
+/** For removing what should not stay, also when nobody waits for us any more. */
+const CLEAR_MS = 10_000
 const READ_FILE = 'exec <"$0"; rm -f "$0"; exec "$@"'
 
 export function agentGuest(hypervisor: Hypervisor, domain: string, signal: AbortSignal): Guest {
@@ -43,11 +48,18 @@ class AgentRun {
     if (made.code !== 0 || path === '') throw this.#failed(command, `no file for its input: ${made.errors.trim()}`)
     try {
       await this.#writeFile(path, Buffer.from(input))
+      return await this.#exec(['/bin/sh', '-c', READ_FILE, path, ...command])
     } catch (error) {
-      await this.#exec(['rm', '-f', path]).catch(() => undefined)
+      await this.#clear(path)
       throw error
     }
-    return this.#exec(['/bin/sh', '-c', READ_FILE, path, ...command])
+  }
+
+  /** The signal may be the reason for it; whether it could be done makes no difference to who was told another error. */
+  async #clear(path: string): Promise<void> {
+    const hypervisor = this.#hypervisor.until(AbortSignal.timeout(CLEAR_MS))
+    const command = { execute: 'guest-exec', arguments: { path: 'rm', arg: ['-f', path] } }
+    await hypervisor.agent(this.#domain, command, CLEAR_MS).catch(() => undefined)
   }
 
   async #exec(command: readonly string[]): Promise<Ended> {
@@ -56,10 +68,16 @@ class AgentRun {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       const status = await this.#ask<ExecStatus>('guest-exec-status', { pid }).catch(ifSilent)
       if (status?.exited === true) return ended(status)
+      if (status === undefined && !(await this.#isOn())) throw this.#failed(command, 'its domain does not run any more')
       if (performance.now() > this.#deadline)
         throw this.#failed(command, `not ended after ${this.#options.timeoutMs / 1000} s`)
       await sleep(pauseMs * (0.75 + Math.random() / 2), undefined, { signal: this.#signal })
     }
+  }
+
+  async #isOn(): Promise<boolean> {
+    const now = await this.#hypervisor.state(this.#domain)
+    return now !== undefined && isOn(now)
   }
 
   async #writeFile(path: string, bytes: Buffer): Promise<void> {

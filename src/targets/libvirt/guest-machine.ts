@@ -61,7 +61,11 @@ export class GuestMachine {
     }
     onPhase('cloud-init')
     const leftMs = Math.max(COMMAND_MS, deadline - performance.now())
-    const { code, output } = await this.#guest.run(['cloud-init', 'status', '--wait', '--long'], { timeoutMs: leftMs })
+    const waiting = this.#guest.run(['cloud-init', 'status', '--wait', '--long'], { timeoutMs: leftMs })
+    const { code, output } = await waiting.catch(async (error: unknown) => {
+      await checkRunning()
+      throw error
+    })
     if (code !== 0 && code !== DEGRADED) throw await this.#cloudInitFailed(output)
   }
 

@@ -8,13 +8,18 @@ export interface Hypervisor {
   /** Whether it is the host we run on: then files of ours are files of its. */
   readonly isLocal: boolean
 
+  /** The same one, for work that another signal ends: what has to be cleared away when the usual one was aborted. */
+  until(signal: AbortSignal): Hypervisor
+
   host(): Promise<HostFacts>
   /** All of them, those of others too; asked with as few calls as there can be. */
   domains(): Promise<readonly Domain[]>
+  /** Of one alone, by name; undefined when there is none. */
+  state(domain: string): Promise<DomainState | undefined>
   /** From then on it is there; a running one goes on as it is until it starts again. */
   define(xml: string): Promise<void>
   start(domain: string): Promise<void>
-  /** Asks it to end; resolves at once. */
+  /** Asks it to end, by its agent or else by its power button. */
   shutdown(domain: string): Promise<void>
   /** Ends it, whatever it does. */
   destroy(domain: string): Promise<void>
@@ -23,9 +28,6 @@ export interface Hypervisor {
   autostart(domain: string, isOn: boolean): Promise<void>
   /** Replaces the text of our element in the metadata of a domain, at once and for later starts. */
   setMetadata(domain: string, element: string): Promise<void>
-  /** Changes how a running domain is made, where libvirt can. Its definition is another matter. */
-  setLive(domain: string, what: { readonly vcpus?: number; readonly memoryMib?: number }): Promise<void>
-
   /** Puts another volume into a CD-ROM drive, at once and for later starts. The guest must not have it mounted. */
   changeMedia(domain: string, device: string, path: string): Promise<void>
 
@@ -38,10 +40,9 @@ export interface Hypervisor {
   createVolume(volume: NewVolume): Promise<Volume>
   /** Replaces its content by that of a file of ours. */
   upload(volume: Volume, file: string): Promise<void>
-  /** Writes its content to a file of ours. */
-  download(volume: Volume, file: string): Promise<void>
+  /** Writes its content, or a part of it, to a file of ours. */
+  download(volume: Volume, file: string, part?: VolumePart): Promise<void>
   deleteVolume(volume: Volume): Promise<void>
-  refreshPool(pool: string): Promise<void>
 
   /** A command for the guest agent (JSON), and what it returns. Rejects with GuestSilent when nobody answers in time. */
   agent(domain: string, command: object, timeoutMs: number): Promise<unknown>
@@ -72,10 +73,15 @@ export interface HostFacts {
   readonly security: readonly string[]
 }
 
-export interface Domain {
+export interface DomainState {
+  readonly state: 'running' | 'paused' | 'shut off' | 'crashed' | 'other'
+  /** Why it is paused, in libvirt's words, such as `I/O error`. */
+  readonly reason?: string | undefined
+}
+
+export interface Domain extends DomainState {
   readonly name: string
   readonly uuid: string
-  readonly state: 'running' | 'paused' | 'shut off' | 'crashed' | 'other'
   readonly isPersistent: boolean
   readonly isAutostarted: boolean
   /** As it starts the next time. */
@@ -99,7 +105,6 @@ export interface Network {
   readonly name: string
   readonly uuid: string
   readonly isActive: boolean
-  readonly bridge: string | undefined
   /** `nat`, `route`, `open`, `bridge`, or undefined where it is isolated. */
   readonly forward: string | undefined
   /** Addresses of the host on it. */
@@ -125,6 +130,11 @@ export interface Volume {
   readonly format: string
   readonly capacityBytes: number
   readonly allocationBytes: number
+}
+
+export interface VolumePart {
+  readonly offset: number
+  readonly length: number
 }
 
 export interface NewVolume {

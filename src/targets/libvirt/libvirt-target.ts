@@ -1,98 +1,112 @@
 // The target `libvirt`: a machine is a domain, on one of the hypervisors of the stack. What there is to know of it is with libvirt: a
 // record in the domain's metadata, and the cloud-init volume. What changes later goes in live, through the guest.
 
-import type { Accelerator, Hardware } from '../../machine/hardware.ts'
-import type { Machine, MachineKind, Service } from '../../machine/machine.ts'
+import type { Accelerator } from '../../machine/hardware.ts'
+import type { Machine, MachineKind } from '../../machine/machine.ts'
 import { HoldfastError, messageOf } from '../../lib/errors.ts'
-import type { ExistingMachine, HardwareChange, LogLine, LogOptions, MachineState, Overseer, Target } from '../target.ts'
+import type {
+  ExistingMachine,
+  HardwareChange,
+  LogLine,
+  LogOptions,
+  MachineState,
+  ObserveHow,
+  Overseer,
+  ReadHow,
+  Target,
+  Unread,
+} from '../target.ts'
 import { hasFilledDisk, hasFilledVolume } from './filled-disk.ts'
-import { agentGuest } from './guest-agent.ts'
-import { containerGuest } from './guest-container.ts'
-import { type GuestWithLogs, readGuestLogs } from './guest-logs.ts'
-import type { Guest } from './guest.ts'
-import { GuestMachine } from './guest-machine.ts'
+import { Fleet, type FleetOptions } from './fleet.ts'
+import { readGuestLogs } from './guest-logs.ts'
 import { compareHardwareRecords, hardwareOf } from './hardware-changes.ts'
 import type { Hypervisor } from './hypervisor.ts'
 import { inTurns } from './in-turns.ts'
+import { MachineGuests } from './machine-guests.ts'
 import { Memory } from './memory.ts'
+import { findOrphan } from './orphan.ts'
 import type { DomainType } from './place-facts.ts'
+import { placeMachine } from './place-machine.ts'
 import {
   existingMachine,
+  isNamed,
   isRunning,
   type PresentMachine,
-  presentMachines,
   waitingForStart,
+  waitingToGoOn,
   writtenMachine,
 } from './present-machine.ts'
 import { recordElement } from './record-xml.ts'
 import { deleteMachine, holdsData, keepMachine, stopMachine } from './remove-machine.ts'
-import { machineState, silentState, stoppedState } from './service-states.ts'
 import { startMachine } from './start-machine.ts'
-import { findOrphan } from './orphan.ts'
-import { placeMachine } from './place-machine.ts'
 import { factsFor, writeMachine } from './write-machine.ts'
 import { withoutPending } from './written-machine.ts'
-import { unitName } from './cloud-init/units.ts'
 
-export interface LibvirtTargetOptions {
-  readonly stack: string
+export interface LibvirtTargetOptions extends Omit<FleetOptions, 'onUnread'> {
+  /** Tells it from another stack of the same name that was made elsewhere. */
   readonly stackId?: string
-  /** Where machines of the stack are, may be, or were. */
-  readonly hypervisors: readonly Hypervisor[]
-  /** What machines are to be made of, by name: for questions about one that is not there yet. */
-  readonly hardware: ReadonlyMap<string, Hardware>
-  readonly chooseType: (hypervisor: Hypervisor, wanted: Accelerator) => Promise<DomainType>
-  /** What a machine is at. `isWarning`: it goes on in spite of it. */
-  readonly onPhase: (machine: string, phase: string, isWarning: boolean) => void
+  /** `isTried`: for a machine that is made now, so that it is worth to try what works; else what is to be expected will do. */
+  readonly chooseType: (hypervisor: Hypervisor, wanted: Accelerator, isTried: boolean) => Promise<DomainType>
+  /** What a machine, or the stack as a whole, is at. `isWarning`: it goes on in spite of it. */
+  readonly onPhase: (machine: string | undefined, phase: string, isWarning: boolean) => void
   /** For files that are gone when we are done. */
   readonly temporary: string
-  readonly signal: AbortSignal
   /** For a machine to boot the first time, packages included. */
   readonly bootTimeoutMs?: number
 }
 
-/** Emulated, a boot takes minutes, and more with packages to install. */
-const BOOT_TIMEOUT_MS = 20 * 60_000
 /** Beside what services take by themselves to stop. */
 const STOP_PATIENCE_MS = 60_000
-/** An emulated machine with much to do takes many seconds. */
-const ANSWER_MS = 20_000
-/** Whoever waits asks several times a second. */
-const REMEMBER_MS = 1000
+/** Whoever waits asks several times a second, and a connection may break while he does. */
+const MEMORY = { forMs: 1000, patienceMs: 60_000 } as const
 
 export class LibvirtTarget implements Target {
   readonly #options: LibvirtTargetOptions
+  readonly #fleet: Fleet
+  readonly #guests: MachineGuests
   readonly #written = new Map<string, Promise<ExistingMachine | undefined>>()
-  readonly #states = new Memory<MachineState>(REMEMBER_MS)
-  readonly #present = new Memory<readonly PresentMachine[]>(REMEMBER_MS)
+  readonly #states = new Memory<MachineState>(MEMORY)
 
   constructor(options: LibvirtTargetOptions) {
     this.#options = options
+    const onUnread = ({ where, error }: Unread) =>
+      options.onPhase(undefined, `going on without ${where}: ${error.message}`, true)
+    this.#fleet = new Fleet({ ...options, onUnread })
+    this.#guests = new MachineGuests({ ...options, onPhase: (machine, phase) => this.#tell(machine, phase) })
   }
 
-  async read(): Promise<ReadonlyMap<string, ExistingMachine>> {
-    const machines = (await this.#all()).filter(({ record }) => record.isKept !== true)
+  async read(how?: ReadHow): Promise<ReadonlyMap<string, ExistingMachine>> {
+    const machines = (await this.#fleet.machines(how)).filter(({ record }) => record.isKept !== true)
     const read = await inTurns(machines, async (present) => existingMachine(present, await this.#writtenOf(present)))
     return new Map(read.map((existing) => [existing.name, existing]))
   }
 
   /** Those of which only data were kept, too. */
   async machines(): Promise<ReadonlyMap<string, MachineKind>> {
-    return new Map((await this.#all()).map(({ record }) => [record.machine, record.kind]))
+    const machines = await this.#fleet.machines({ isTolerant: true })
+    return new Map(machines.map(({ record }) => [record.machine, record.kind]))
+  }
+
+  unread(): readonly Unread[] {
+    return this.#fleet.unread()
   }
 
   async compareHardware(machines: readonly Machine[]): Promise<ReadonlyMap<string, readonly HardwareChange[]>> {
-    const present = new Map((await this.#all()).map((each) => [each.record.machine, each]))
+    const present = new Map((await this.#fleet.machines()).map((each) => [each.record.machine, each]))
     const compared = this.#options.hypervisors.map(async (hypervisor) => {
       const here = machines.filter(({ hardware }) => hardware.hypervisor === hypervisor.uri)
-      const facts = here.length === 0 ? undefined : await factsFor(here, { ...this.#options, hypervisor })
+      const facts = here.length === 0 ? undefined : await factsFor(here, this.#placing(hypervisor, false))
       return here.map((machine) => {
         const there = present.get(machine.name)
         if (there === undefined || facts === undefined) return [machine.name, []] as const
         const wanted = hardwareOf(machine, placeMachine(machine, facts))
         return [
           machine.name,
-          [...compareHardwareRecords(there.record.hardware, wanted), ...waitingForStart(there)],
+          [
+            ...compareHardwareRecords(there.record.hardware, wanted),
+            ...waitingForStart(there),
+            ...waitingToGoOn(there),
+          ],
         ] as const
       })
     })
@@ -101,13 +115,14 @@ export class LibvirtTarget implements Target {
 
   async write(machine: Machine): Promise<void> {
     const hypervisor = this.#hypervisorOf(machine)
-    const present = (await presentMachines(hypervisor, this.#options.stack)).find(isNamed(machine.name))
+    const present = await this.#fleet.findOn(hypervisor, machine.name)
     await writeMachine(machine, {
-      ...this.#options,
-      ...{ hypervisor, present },
+      ...this.#placing(hypervisor, true),
+      present,
       guest: async () => {
-        const guest = this.#guestOf(present as PresentMachine)
-        if (present?.record.appliedDigest === undefined) await this.#untilBooted(present as PresentMachine, guest)
+        if (present === undefined) throw new TypeError(`${machine.name} does not run`)
+        const guest = this.#guests.of(present)
+        if (present.record.appliedDigest === undefined) await this.#guests.untilBooted(present, guest)
         return guest
       },
     })
@@ -115,12 +130,11 @@ export class LibvirtTarget implements Target {
 
   async start(machine: Machine): Promise<void> {
     const present = await this.#get(machine.name)
-    const guest = this.#guestOf(present)
+    const guest = this.#guests.of(present)
     await startMachine(machine, {
       ...{ present, guest, signal: this.#options.signal },
-      place: async () =>
-        placeMachine(machine, await factsFor([machine], { ...this.#options, hypervisor: present.hypervisor })),
-      untilBooted: () => this.#untilBooted(present, guest),
+      place: async () => placeMachine(machine, await factsFor([machine], this.#placing(present.hypervisor, false))),
+      untilBooted: () => this.#guests.untilBooted(present, guest),
       onPhase: (phase) => this.#tell(machine.name, phase),
     })
     this.#forget(machine.name)
@@ -128,7 +142,7 @@ export class LibvirtTarget implements Target {
 
   async reload(machine: string, service: string): Promise<void> {
     const present = await this.#get(machine)
-    await this.#guestOf(present).reload(service)
+    await this.#guests.of(present).reload(service)
     if (present.record.pending?.[service] === 'reload') await this.#hasRead(present, service)
     this.#forget(machine)
   }
@@ -137,21 +151,20 @@ export class LibvirtTarget implements Target {
     const present = await this.#get(machine)
     const started = present.record.started?.find(({ name }) => name === service)
     if (started === undefined) throw notThere(`"${service}" of "${machine}"`)
-    await this.#guestOf(present).restart(started)
+    await this.#guests.of(present).restart(started)
     await this.#hasRead(present, service)
     this.#forget(machine)
   }
 
   async stop(machine: string): Promise<void> {
-    const present = await this.#find(machine)
-    if (present !== undefined) await this.#switchOff(present)
+    for (const present of await this.#fleet.everywhere(machine)) await this.#switchOff(present)
   }
 
   async remove(machine: string, { keepData }: { readonly keepData: boolean }): Promise<void> {
     // Where it was moved from, too.
-    for (const present of (await this.#all()).filter(isNamed(machine))) {
+    for (const present of await this.#fleet.everywhere(machine)) {
       const isKept = keepData && holdsData(present)
-      const hasServices = !isKept || !(await this.#removeServices(present))
+      const hasServices = !isKept || !(await this.#guests.removeServices(present))
       await this.#switchOff(present)
       if (isKept) await keepMachine(present, { hasServices })
       else await deleteMachine(present)
@@ -161,7 +174,7 @@ export class LibvirtTarget implements Target {
 
   /** Where in it the path is makes no difference: a machine has one disk with data on it. */
   async isFilled(machine: string): Promise<boolean> {
-    const present = (await this.#all()).find(isNamed(machine))
+    const present = (await this.#fleet.machines()).find(isNamed(machine))
     if (present !== undefined) return hasFilledDisk(present)
     const hardware = this.#options.hardware.get(machine)
     const hypervisor = this.#options.hypervisors.find(({ uri }) => uri === hardware?.hypervisor)
@@ -175,22 +188,22 @@ export class LibvirtTarget implements Target {
     return hasFilledVolume(hypervisor, hardware)
   }
 
-  async observe(): Promise<ReadonlyMap<string, MachineState>> {
-    const all = await this.#present.recall('', () => this.#all())
-    const there = all.filter(({ record }) => record.isKept !== true && record.started !== undefined)
+  async observe({ names, isTolerant = false }: ObserveHow = {}): Promise<ReadonlyMap<string, MachineState>> {
+    const all = await this.#fleet.recentMachines({ isTolerant })
+    const there = all.filter(
+      ({ record: { machine, isKept, started } }) =>
+        isKept !== true && started !== undefined && (names?.includes(machine) ?? true),
+    )
     const states = await inTurns(there, (present) =>
-      this.#states.recall(present.record.machine, () => this.#stateOf(present)),
+      this.#states.recall(present.record.machine, () => this.#guests.stateOf(present)),
     )
     return new Map(there.map(({ record }, index) => [record.machine, states[index]]))
   }
 
   async *logs(machines: readonly string[], options: LogOptions): AsyncGenerator<LogLine> {
-    const all = (await this.#all()).filter((present) => isRunning(present) && machines.includes(present.record.machine))
-    const guests: GuestWithLogs[] = all.map((present) => ({
-      machine: present.record.machine,
-      guest: this.#rawGuestOf(present),
-      services: new Map((present.record.started ?? []).map(({ name }) => [unitName(name), name])),
-    }))
+    const all = await this.#fleet.machines({ isTolerant: true })
+    const running = all.filter((present) => isRunning(present) && machines.includes(present.record.machine))
+    const guests = running.map((present) => this.#guests.withLogs(present))
     yield* readGuestLogs(guests, options, (machine, error) => this.#tell(machine, messageOf(error), true))
   }
 
@@ -208,17 +221,8 @@ export class LibvirtTarget implements Target {
     return { isThere: true, pid: undefined }
   }
 
-  async #all(): Promise<PresentMachine[]> {
-    const { hypervisors, stack } = this.#options
-    return (await Promise.all(hypervisors.map((each) => presentMachines(each, stack)))).flat()
-  }
-
-  async #find(machine: string): Promise<PresentMachine | undefined> {
-    return (await this.#all()).find((present) => isNamed(machine)(present) && present.record.isKept !== true)
-  }
-
   async #get(machine: string): Promise<PresentMachine> {
-    const present = await this.#find(machine)
+    const present = await this.#fleet.find(machine)
     if (present === undefined) throw notThere(`"${machine}"`)
     return present
   }
@@ -229,28 +233,12 @@ export class LibvirtTarget implements Target {
     return hypervisor
   }
 
-  #rawGuestOf({ hypervisor, domain }: PresentMachine): Guest {
-    return hypervisor.kind === 'lxc'
-      ? containerGuest(hypervisor, domain.name)
-      : agentGuest(hypervisor, domain.name, this.#options.signal)
-  }
-
-  #guestOf(present: PresentMachine): GuestMachine {
-    return new GuestMachine(this.#rawGuestOf(present), present.record.machine, this.#options.signal)
-  }
-
-  async #untilBooted({ hypervisor, record: { machine } }: PresentMachine, guest: GuestMachine): Promise<void> {
-    await guest.untilBooted({
-      onPhase: (phase) => this.#tell(machine, phase),
-      timeoutMs: this.#options.bootTimeoutMs ?? BOOT_TIMEOUT_MS,
-      checkRunning: async () => {
-        const present = (await presentMachines(hypervisor, this.#options.stack)).find(isNamed(machine))
-        if (present === undefined || !isRunning(present))
-          throw new HoldfastError('BootFailed', `Cannot start "${machine}": it was switched off while it booted`, {
-            retryable: true,
-          })
-      },
-    })
+  #placing(hypervisor: Hypervisor, isTried: boolean) {
+    const { stack, temporary, signal, chooseType } = this.#options
+    return {
+      ...{ hypervisor, stack, temporary, signal },
+      chooseType: (where: Hypervisor, wanted: Accelerator) => chooseType(where, wanted, isTried),
+    }
   }
 
   /** Read once while it stays the same. */
@@ -270,23 +258,11 @@ export class LibvirtTarget implements Target {
     await hypervisor.setMetadata(domain.name, recordElement({ ...record, pending }))
   }
 
-  /** So that they do not start with what they had before. Whether that could be done. */
-  async #removeServices(present: PresentMachine): Promise<boolean> {
-    if (!isRunning(present)) return false
-    try {
-      await this.#guestOf(present).removeUnits(present.record.started ?? [])
-      return true
-    } catch (error) {
-      if (error instanceof HoldfastError && error.code === 'GuestSilent') return false
-      throw error
-    }
-  }
-
   async #switchOff(present: PresentMachine): Promise<void> {
     if (!isRunning(present)) return
     const { machine, started = [] } = present.record
     await stopMachine(present, {
-      powerOff: () => this.#guestOf(present).powerOff(),
+      powerOff: () => this.#guests.powerOff(present),
       timeoutMs: STOP_PATIENCE_MS + started.reduce((sum, { stopTimeoutMs }) => sum + stopTimeoutMs, 0),
       onKill: () => this.#tell(machine, 'it does not end by itself, and is switched off', true),
       signal: this.#options.signal,
@@ -294,30 +270,14 @@ export class LibvirtTarget implements Target {
     this.#forget(machine)
   }
 
-  async #stateOf(present: PresentMachine): Promise<MachineState> {
-    const services: readonly Service[] = present.record.started ?? []
-    if (!isRunning(present)) return stoppedState(services)
-    try {
-      return machineState(services, await this.#guestOf(present).units(ANSWER_MS))
-    } catch (error) {
-      if (error instanceof HoldfastError && ['GuestSilent', 'GuestFailed'].includes(error.code))
-        return silentState(services, messageOf(error))
-      throw error
-    }
-  }
-
   #forget(machine: string): void {
     this.#states.forget(machine)
-    this.#present.forget('')
+    this.#fleet.forgetRecent()
   }
 
   #tell(machine: string, phase: string, isWarning = false): void {
     this.#options.onPhase(machine, phase, isWarning)
   }
-}
-
-function isNamed(machine: string): (present: PresentMachine) => boolean {
-  return ({ record }) => record.machine === machine
 }
 
 function notThere(what: string): HoldfastError {

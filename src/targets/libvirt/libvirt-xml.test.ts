@@ -112,7 +112,6 @@ test('a network with addresses of both families', () => {
     name: 'n1',
     uuid: '9be0447a-f660-49af-b7f9-fced0d48fa0e',
     isActive: true,
-    bridge: 'brn1',
     forward: 'nat',
     addresses: [
       { address: '10.9.0.1', prefixLength: 20 },

@@ -36,7 +36,6 @@ export function readNetworkXml(xml: string, isActive: boolean): Network {
     name: textAt(network, 'name') ?? '',
     uuid: textAt(network, 'uuid') ?? '',
     isActive,
-    bridge: find(network, 'bridge')[0]?.attributes.name,
     forward: forward === undefined ? undefined : (forward.attributes.mode ?? 'nat'),
     addresses: find(network, 'ip').map(({ attributes: { address, prefix, netmask } }) => ({
       address,
@@ -78,6 +77,11 @@ export function readCapabilitiesXml(xml: string): Pick<HostFacts, 'arch' | 'doma
   const types = guests.flatMap((guest) => find(guest, 'domain').map(({ attributes }) => attributes.type))
   const models = find(capabilities, 'host', 'secmodel', 'model').map(({ text }) => text)
   return { arch, domainTypes: [...new Set(types)], security: models.filter((model) => model !== 'none') }
+}
+
+/** The name of the network interface that a node device is. */
+export function readInterfaceXml(xml: string): string | undefined {
+  return find(rootOf(xml), 'capability', 'interface')[0]?.text
 }
 
 export function readElementText(xml: string): string {

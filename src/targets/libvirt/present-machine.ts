@@ -1,6 +1,8 @@
 // Machines of a stack as libvirt has them: a domain whose metadata say that it is one, and its cloud-init volume.
 
+import { HoldfastError } from '../../lib/errors.ts'
 import type { ExistingMachine, HardwareChange } from '../target.ts'
+import { isOn, pausedError } from './domain-state.ts'
 import { readSeedJson, SEED_RECORD } from './cloud-init/seed-record.ts'
 import type { Domain, Hypervisor } from './hypervisor.ts'
 import type { MachineRecord } from './machine-record.ts'
@@ -19,16 +21,40 @@ export interface SeedReading {
   readonly signal: AbortSignal
 }
 
-export async function presentMachines(hypervisor: Hypervisor, stack: string): Promise<PresentMachine[]> {
-  const domains = await hypervisor.domains()
-  return domains.flatMap((domain) => {
-    const record = readRecord(domain, stack)
-    return record === undefined ? [] : [{ hypervisor, domain, record }]
-  })
+/** What one hypervisor has of a stack. */
+export interface Presence {
+  readonly machines: readonly PresentMachine[]
+  /** Domains that seem to be of the stack, with a record that nobody can read. */
+  readonly damaged: readonly { readonly domain: Domain; readonly error: HoldfastError }[]
+}
+
+export async function readPresence(hypervisor: Hypervisor, stack: string): Promise<Presence> {
+  const machines: PresentMachine[] = []
+  const damaged: { domain: Domain; error: HoldfastError }[] = []
+  for (const domain of await hypervisor.domains()) {
+    try {
+      const record = readRecord(domain, stack)
+      if (record !== undefined) machines.push({ hypervisor, domain, record })
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error
+      if (!isOfAnother(domain, stack)) damaged.push({ domain, error })
+    }
+  }
+  return { machines, damaged }
+}
+
+/** As far as it can be told: the name of one stack may begin with that of another. */
+function isOfAnother({ metadata = '' }: Domain, stack: string): boolean {
+  const named = /"stack":"([^"]*)"/u.exec(metadata)?.[1]
+  return named !== undefined && named !== stack
+}
+
+export function isNamed(machine: string): (present: PresentMachine) => boolean {
+  return ({ record }) => record.machine === machine
 }
 
 export function isRunning({ domain }: PresentMachine): boolean {
-  return domain.state !== 'shut off' && domain.state !== 'crashed'
+  return isOn(domain)
 }
 
 /** Undefined when its volume is not there, or not the one that was written last: who knows what is on it. */
@@ -44,9 +70,9 @@ export async function writtenMachine(
 
 /** `written`: what is on its cloud-init volume. */
 export function existingMachine(present: PresentMachine, written: ExistingMachine | undefined): ExistingMachine {
-  const { machine: name, kind, address, started: services = [] } = present.record
+  const { machine: name, kind, address, disks, started: services = [] } = present.record
   return {
-    ...{ name, kind, address, services },
+    ...{ name, kind, address, services, hasDataDisk: disks.data !== undefined },
     files: written?.files ?? new Map(),
     directories: written?.directories ?? new Map(),
     pending: pendingOf(present),
@@ -58,6 +84,15 @@ function pendingOf(present: PresentMachine): Map<string, 'reload' | 'restart'> {
   // It was started by somebody else, with what it had before.
   if (isRunning(present) && appliedDigest !== seedDigest) return new Map(started.map(({ name }) => [name, 'restart']))
   return new Map(Object.entries(pending))
+}
+
+/** One that is paused does nothing until somebody lets it go on. */
+export function waitingToGoOn({ hypervisor, domain, record }: PresentMachine): HardwareChange[] {
+  if (domain.state !== 'paused') return []
+  const { state, reason } = domain
+  const from = reason === undefined ? state : `${state} (${reason})`
+  const why = pausedError(record.machine, hypervisor.uri, domain).hint ?? ''
+  return [{ name: 'state', from, to: 'running', takes: 'live', why }]
 }
 
 /** What was changed for its next start, which has not come yet. */

@@ -1,10 +1,11 @@
 // Our own program for machines that run it: a volume that is put on a hypervisor once for each version, and that goes when no
-// machine has it any more. The same version is the same bytes, so whoever finds it half written writes it again.
+// machine has it any more. The same version is the same bytes, so whoever finds it half written writes it again: what is
+// written last, behind the image, says that all of it is there.
 
-import { mkdir, rm, stat } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { installProgram, programCommand } from '../program.ts'
-import type { Domain, Hypervisor } from './hypervisor.ts'
+import type { Domain, Hypervisor, Volume } from './hypervisor.ts'
 import { buildIso } from './iso-image.ts'
 import { type PlacedDisk, PROGRAM } from './placement.ts'
 import { readAnyRecord } from './record-xml.ts'
@@ -19,6 +20,9 @@ export interface ProgramPlace {
   readonly signal: AbortSignal
 }
 
+/** A sector of a CD-ROM, so that the image has whole ones. */
+const END = Buffer.alloc(2048, 'holdfast: all is written\n')
+
 /** Part of the path of what runs, `/opt/holdfast/program/HASH/node`. */
 export function programHash(): string {
   return dirname(programCommand(PROGRAM.home)[0]).split('/').at(-1) as string
@@ -31,18 +35,28 @@ export async function ensureProgram({ hypervisor, disk, temporary, signal }: Pro
     return
   }
   const there = await volumeOf(hypervisor, disk)
-  // What was not written yet takes no room.
-  if (there !== undefined && there.allocationBytes >= there.capacityBytes) return
+  if (there !== undefined && (await isWhole(hypervisor, there, temporary))) return
   await withTemporaryDirectory(temporary, async (parent) => {
     const [file, directory] = [join(parent, 'program.iso'), join(parent, 'volume')]
     await mkdir(directory, 0o755)
     await installProgram(directory)
     await buildIso({ file, label: PROGRAM.label, directory }, signal)
+    await appendFile(file, END)
     const { size } = await stat(file)
     const isOfItsSize = there?.capacityBytes === size
     if (there !== undefined && !isOfItsSize) await hypervisor.deleteVolume(there)
     const volume = isOfItsSize ? there : await createVolumeOf(hypervisor, disk, { format: 'raw', capacityBytes: size })
     await hypervisor.upload(volume, file)
+  })
+}
+
+async function isWhole(hypervisor: Hypervisor, volume: Volume, temporary: string): Promise<boolean> {
+  const offset = volume.capacityBytes - END.length
+  if (offset < 0) return false
+  return withTemporaryDirectory(temporary, async (directory) => {
+    const file = join(directory, 'end')
+    await hypervisor.download(volume, file, { offset, length: END.length })
+    return (await readFile(file)).equals(END)
   })
 }
 

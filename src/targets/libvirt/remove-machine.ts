@@ -5,7 +5,7 @@
 // machine is written again, it is the one that it was, with the same instance id, and cloud-init does nothing a second time.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Domain, Hypervisor } from './hypervisor.ts'
+import { isOn } from './domain-state.ts'
 import type { PresentMachine } from './present-machine.ts'
 import { removeProgram } from './program-volume.ts'
 import { recordElement } from './record-xml.ts'
@@ -13,7 +13,7 @@ import { removeSeed } from './seed-volume.ts'
 import { volumeOf } from './volume-of.ts'
 
 export interface StopOptions {
-  /** Asks it from inside; rejects when nobody answers. */
+  /** Asks it; rejects when nobody answers. */
   readonly powerOff: () => Promise<void>
   /** Then it is ended, whatever it does. */
   readonly timeoutMs: number
@@ -28,18 +28,15 @@ export async function stopMachine({ hypervisor, domain }: PresentMachine, option
   const { powerOff, timeoutMs, onKill, signal } = options
   const deadline = performance.now() + timeoutMs
   await powerOff().catch(() => hypervisor.shutdown(domain.name))
-  while (await isOn(hypervisor, domain)) {
+  for (;;) {
+    const now = await hypervisor.state(domain.name)
+    if (now === undefined || !isOn(now)) return
     if (performance.now() > deadline) {
       onKill()
       await hypervisor.destroy(domain.name)
     }
     await sleep(LOOK_MS, undefined, { signal })
   }
-}
-
-async function isOn(hypervisor: Hypervisor, { uuid }: Domain): Promise<boolean> {
-  const domain = (await hypervisor.domains()).find((each) => each.uuid === uuid)
-  return domain !== undefined && domain.state !== 'shut off' && domain.state !== 'crashed'
 }
 
 /** Of one that is off. `hasServices`: it still has those that it had, and starts them when it starts. */

@@ -3,10 +3,12 @@
 // until the digest fits.
 
 import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HoldfastError } from '../../lib/errors.ts'
-import { replaceFile } from '../../lib/atomic-file.ts'
+import { isLeftover, replaceFile } from '../../lib/atomic-file.ts'
+import { SEED_RECORD } from './cloud-init/seed-record.ts'
 import type { Hypervisor, Volume } from './hypervisor.ts'
 import { buildIso, extractFromIso } from './iso-image.ts'
 import type { PlacedDisk } from './placement.ts'
@@ -52,7 +54,10 @@ export async function readSeed(place: SeedPlace): Promise<Seed | undefined> {
 }
 
 export async function removeSeed({ hypervisor, disk }: Pick<SeedPlace, 'hypervisor' | 'disk'>): Promise<void> {
-  if (disk.format === 'dir') return rm(disk.path, { recursive: true, force: true })
+  if (disk.format === 'dir') {
+    if (!(await isForeign(disk.path))) await rm(disk.path, { recursive: true, force: true })
+    return
+  }
   const volume = await volumeOf(hypervisor, disk)
   if (volume !== undefined) await hypervisor.deleteVolume(volume)
 }
@@ -66,9 +71,23 @@ function digestOf(files: SeedFiles): string {
 
 async function writeDirectory(path: string, files: SeedFiles): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 })
+  if (await isForeign(path))
+    throw new HoldfastError(
+      'VolumeForeign',
+      `Cannot write cloud-init's files to "${path}": it has other files in it, and no ${SEED_RECORD} that would say it is ours`,
+      { hint: 'remove or rename it' },
+    )
   await chmod(path, 0o700)
-  for (const [name, text] of files) await replaceFile(join(path, name), text, 0o600)
+  // First what says whose it is.
+  const inOrder = [...files].toSorted(([a], [b]) => Number(b === SEED_RECORD) - Number(a === SEED_RECORD))
+  for (const [name, text] of inOrder) await replaceFile(join(path, name), text, 0o600)
   for (const name of await readdir(path)) if (!files.has(name)) await rm(join(path, name), { recursive: true })
+}
+
+/** A directory with something in it that we have not written. */
+async function isForeign(path: string): Promise<boolean> {
+  const names = existsSync(path) ? await readdir(path) : []
+  return !names.includes(SEED_RECORD) && names.some((name) => !isLeftover(name))
 }
 
 async function writeImage(place: SeedPlace, files: SeedFiles, onNewVolume: () => Promise<void>): Promise<void> {

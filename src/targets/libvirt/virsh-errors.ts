@@ -43,7 +43,7 @@ export function isLost(words: string): boolean {
   return LOST.test(words)
 }
 
-function isDomainMissing(words: string): boolean {
+export function isDomainMissing(words: string): boolean {
   return /failed to get domain|Domain not found/u.test(words)
 }
 

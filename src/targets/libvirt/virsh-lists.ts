@@ -2,8 +2,9 @@
 // gone in between makes us read again: a domain is not there only if a list says so.
 
 import { HoldfastError } from '../../lib/errors.ts'
-import type { Domain, Network, Pool } from './hypervisor.ts'
+import type { Domain, DomainState, Network, Pool } from './hypervisor.ts'
 import { readDomainXml, readNetworkXml, readPoolXml } from './libvirt-xml.ts'
+import { isDomainMissing, virshError } from './virsh-errors.ts'
 import type { VirshProcess } from './virsh-process.ts'
 
 const TIMEOUT_MS = 60_000
@@ -11,30 +12,26 @@ const ATTEMPTS = 5
 const VANISHED = /failed to get (?:domain|network|pool)|not found/u
 
 export async function listDomains(virsh: VirshProcess): Promise<readonly Domain[]> {
-  const filters = [[], ['--state-running'], ['--state-paused'], ['--state-shutoff'], ['--autostart'], ['--persistent']]
+  const filters = [[], ['--state-running'], ['--state-shutoff'], ['--autostart'], ['--persistent']]
   const lists = filters.map((filter) => ['list', '--all', '--uuid', ...filter])
   return describeAll(
     virsh,
     'read the domains',
     lists,
-    (uuid, [, running, paused, off]) => {
-      const isOther = ![running, paused, off].some((uuids) => uuids.has(uuid))
-      return [
-        ['dumpxml', '--inactive', uuid],
-        ...(off.has(uuid) ? [] : [['dumpxml', uuid]]),
-        ...(isOther ? [['domstate', uuid]] : []),
-      ]
-    },
-    (uuid, [, running, paused, , autostarted, persistent], [definition, liveXml, state]): Domain => {
+    (uuid, [, running, off]) => [
+      ['dumpxml', '--inactive', uuid],
+      ...(off.has(uuid) ? [] : [['dumpxml', uuid]]),
+      ...(off.has(uuid) || running.has(uuid) ? [] : [['domstate', '--reason', uuid]]),
+    ],
+    (uuid, [, running, , autostarted, persistent], [definition, liveXml, state]): Domain => {
       const { name, metadata, facts } = readDomainXml(definition)
       const now = liveXml === undefined ? undefined : readDomainXml(liveXml)
       // One that has ended since it was listed is described as it starts the next time.
       const live = now?.isActive === true ? now.facts : undefined
-      const listed = running.has(uuid) ? 'running' : paused.has(uuid) ? 'paused' : undefined
       return {
         name,
         uuid,
-        state: live === undefined ? 'shut off' : (listed ?? (state.trim() === 'crashed' ? 'crashed' : 'other')),
+        ...(live === undefined ? readState('shut off') : readState(running.has(uuid) ? 'running' : state)),
         isPersistent: persistent.has(uuid),
         isAutostarted: autostarted.has(uuid),
         definition: facts,
@@ -43,6 +40,23 @@ export async function listDomains(virsh: VirshProcess): Promise<readonly Domain[
       }
     },
   )
+}
+
+export async function askState(virsh: VirshProcess, domain: string): Promise<DomainState | undefined> {
+  const action = `see how domain "${domain}" is`
+  const [answer] = await virsh.ask([['domstate', '--reason', '--domain', domain]], { action, timeoutMs: TIMEOUT_MS })
+  if ('output' in answer) return readState(answer.output)
+  if (isDomainMissing(answer.failure)) return undefined
+  throw virshError(action, virsh.uri, answer.failure)
+}
+
+const STATES: readonly DomainState['state'][] = ['running', 'paused', 'shut off', 'crashed']
+
+/** `paused (I/O error)` */
+function readState(text: string): DomainState {
+  const [, word = '', reason] = /^\s*([^(]*?)\s*(?:\((.*)\))?\s*$/u.exec(text) ?? []
+  const state = STATES.find((each) => each === word) ?? 'other'
+  return { state, ...(state === 'paused' && reason !== undefined ? { reason } : {}) }
 }
 
 export function listNetworks(virsh: VirshProcess): Promise<readonly Network[]> {

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { HoldfastError } from '../../lib/errors.ts'
 import { type Captured, capture, NO_SUCH_PROGRAM } from '../../lib/exec.ts'
 import { withTemporaryDirectory } from './temporary-directory.ts'
+import { Turns } from './turns.ts'
 import { isLost, unreachable, virshError } from './virsh-errors.ts'
 
 export interface VirshOptions {
@@ -35,14 +36,18 @@ interface Fed {
 
 /** The kernel takes 128 KiB in one argument. */
 const LONGEST_ARGUMENT = 100_000
+/** Processes; sshd refuses some as soon as ten have not logged in yet. */
+const AT_ONCE = { local: 16, remote: 4 } as const
 
 export class VirshProcess {
   readonly uri: string
   readonly #options: VirshOptions
+  readonly #turns: Turns
 
   constructor(uri: string, options: VirshOptions) {
     this.uri = uri
     this.#options = options
+    this.#turns = new Turns(isLocalUri(uri) ? AT_ONCE.local : AT_ONCE.remote)
   }
 
   /** The answers, in the order of the commands. Rejects when the connection fails or breaks, whatever was answered before. */
@@ -104,16 +109,32 @@ export class VirshProcess {
 
   /** A program where virsh runs, however it ends. Rejects when it was stopped by the signal. */
   async run(command: readonly string[], timeoutMs: number, { env = {}, input }: Fed = {}): Promise<Captured> {
+    if (this.uri.startsWith('lxc') && !isLocalUri(this.uri)) throw remoteContainers(this.uri)
     const { signal, prefix = [] } = this.#options
-    const captured = await capture([...prefix, ...command], {
-      timeoutMs,
-      signal,
-      env: { ...this.#options.env, LC_ALL: 'C', ...env },
-      ...(input === undefined ? {} : { input }),
-    })
+    const captured = await this.#turns.take(() =>
+      capture([...prefix, ...command], {
+        timeoutMs,
+        signal,
+        env: { ...this.#options.env, LC_ALL: 'C', ...env },
+        ...(input === undefined ? {} : { input }),
+      }),
+    )
     signal.throwIfAborted()
     return captured
   }
+}
+
+export function isLocalUri(uri: string): boolean {
+  return /^[^/]*:\/\/\//u.test(uri)
+}
+
+/** Their root directories, and the way into them, are on the host itself. */
+function remoteContainers(uri: string): HoldfastError {
+  return new HoldfastError(
+    'HypervisorRemote',
+    `Cannot use ${uri}: containers of another host cannot be entered from here; wanted: "lxc:///system"`,
+    { hint: 'run Holdfast on that host, or use virtual machines ("qemu+ssh://HOST/system")' },
+  )
 }
 
 /** A file that only we can read, for as long as it is used. */

@@ -1,14 +1,15 @@
 // Volumes by virsh: where they are, what is in them.
 
-import type { NewVolume, Volume } from './hypervisor.ts'
+import type { NewVolume, Volume, VolumePart } from './hypervisor.ts'
 import { readVolumeXml } from './libvirt-xml.ts'
 import { isVolumeMissing, virshError } from './virsh-errors.ts'
 import { type VirshProcess, withFile } from './virsh-process.ts'
 import { renderVolumeXml } from './volume-xml.ts'
 
 const TIMEOUT_MS = 60_000
-/** A base image by ssh may take its time. */
-const TRANSFER_TIMEOUT_MS = 3_600_000
+/** By ssh, through a narrow line: so slow that something else must be wrong when it takes longer. */
+const SLOWEST_BYTES_PER_MS = 256
+const LONGEST_TRANSFER_MS = 3_600_000
 
 export async function findVolume(virsh: VirshProcess, id: string): Promise<Volume | undefined> {
   const asked = { action: `find volume "${id}"`, timeoutMs: TIMEOUT_MS }
@@ -41,14 +42,27 @@ export function createVolume(virsh: VirshProcess, volume: NewVolume): Promise<Vo
 }
 
 /** Holes of the file are written as zeros: what libvirt skips would keep what the volume had there before. */
-export async function uploadVolume(virsh: VirshProcess, { pool, name }: Volume, file: string): Promise<void> {
+export async function uploadVolume(virsh: VirshProcess, volume: Volume, file: string): Promise<void> {
+  const { pool, name, capacityBytes } = volume
   const command = ['vol-upload', '--vol', name, '--file', file, '--pool', pool]
-  await virsh.tell(command, { action: `upload "${file}" to volume "${pool}/${name}"`, timeoutMs: TRANSFER_TIMEOUT_MS })
+  const action = `upload "${file}" to volume "${pool}/${name}"`
+  await virsh.tell(command, { action, timeoutMs: transferMs(capacityBytes) })
 }
 
-export async function downloadVolume(virsh: VirshProcess, { pool, name }: Volume, file: string): Promise<void> {
-  const command = ['vol-download', '--vol', name, '--file', file, '--pool', pool, '--sparse']
-  await virsh.tell(command, { action: `download volume "${pool}/${name}"`, timeoutMs: TRANSFER_TIMEOUT_MS })
+export async function downloadVolume(
+  virsh: VirshProcess,
+  { pool, name, capacityBytes }: Volume,
+  file: string,
+  part?: VolumePart,
+): Promise<void> {
+  const how = part === undefined ? ['--sparse'] : ['--offset', String(part.offset), '--length', String(part.length)]
+  const command = ['vol-download', '--vol', name, '--file', file, '--pool', pool, ...how]
+  const timeoutMs = transferMs(part?.length ?? capacityBytes)
+  await virsh.tell(command, { action: `download volume "${pool}/${name}"`, timeoutMs })
+}
+
+function transferMs(bytes: number): number {
+  return Math.min(LONGEST_TRANSFER_MS, TIMEOUT_MS + bytes / SLOWEST_BYTES_PER_MS)
 }
 
 /** One that is gone already is none to be deleted. */

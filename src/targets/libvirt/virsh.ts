@@ -1,13 +1,14 @@
 // A hypervisor by virsh, on this host or another one. What is as wanted already counts as done: to start a domain that
 // runs, or to end one that does not, is no error.
 
-import type { EnterOptions, HostFacts, Hypervisor, NewVolume, Volume } from './hypervisor.ts'
+import type { EnterOptions, HostFacts, Hypervisor, NewVolume, Volume, VolumePart } from './hypervisor.ts'
 import { readCapabilitiesXml, readElementText } from './libvirt-xml.ts'
 import { RECORD_ELEMENT, RECORD_NAMESPACE, RECORD_PREFIX } from './record-xml.ts'
 import { isNotRunning, virshError } from './virsh-errors.ts'
 import { askAgent, enterContainer } from './virsh-guest.ts'
-import { listDomains, listNetworks, listPools } from './virsh-lists.ts'
-import { type VirshOptions, VirshProcess, withFile } from './virsh-process.ts'
+import { listHostInterfaces } from './virsh-interfaces.ts'
+import { askState, listDomains, listNetworks, listPools } from './virsh-lists.ts'
+import { isLocalUri, type VirshOptions, VirshProcess, withFile } from './virsh-process.ts'
 import { createVolume, deleteVolume, downloadVolume, findVolume, uploadVolume } from './virsh-volumes.ts'
 import { xmlText } from './xml-text.ts'
 
@@ -24,12 +25,18 @@ class Virsh implements Hypervisor {
   readonly kind: 'qemu' | 'lxc'
   readonly isLocal: boolean
   readonly #virsh: VirshProcess
+  readonly #options: VirshOptions
 
   constructor(uri: string, options: VirshOptions) {
     this.uri = uri
     this.kind = uri.startsWith('lxc') ? 'lxc' : 'qemu'
-    this.isLocal = /^[^/]*:\/\/\//u.test(uri)
+    this.isLocal = isLocalUri(uri)
     this.#virsh = new VirshProcess(uri, options)
+    this.#options = options
+  }
+
+  until(signal: AbortSignal): Hypervisor {
+    return new Virsh(this.uri, { ...this.#options, signal })
   }
 
   async host(): Promise<HostFacts> {
@@ -53,6 +60,10 @@ class Virsh implements Hypervisor {
     return listDomains(this.#virsh)
   }
 
+  state(domain: string) {
+    return askState(this.#virsh, domain)
+  }
+
   async define(xml: string): Promise<void> {
     await withFile(xml, (file) => this.#do('define a domain', ['define', '--file', file]))
   }
@@ -61,8 +72,12 @@ class Virsh implements Hypervisor {
     return this.#doOrIsSo(`start domain "${domain}"`, ['start', '--domain', domain])
   }
 
-  shutdown(domain: string): Promise<void> {
-    return this.#doOrIsSo(`shut down domain "${domain}"`, ['shutdown', '--domain', domain])
+  async shutdown(domain: string): Promise<void> {
+    const action = `shut down domain "${domain}"`
+    const command = ['shutdown', '--domain', domain]
+    if (this.kind === 'lxc') return this.#doOrIsSo(action, command)
+    const [answer] = await this.#virsh.ask([[...command, '--mode', 'agent']], { action, timeoutMs: SLOW_TIMEOUT_MS })
+    if ('failure' in answer) await this.#doOrIsSo(action, [...command, '--mode', 'acpi'])
   }
 
   destroy(domain: string): Promise<void> {
@@ -88,19 +103,6 @@ class Virsh implements Hypervisor {
     return this.#doNowAndLater(`set the metadata of domain "${domain}"`, ['metadata', ...where, '--set', plain])
   }
 
-  async setLive(domain: string, { vcpus, memoryMib }: { vcpus?: number; memoryMib?: number }): Promise<void> {
-    const name = ['--domain', domain, '--live']
-    if (vcpus !== undefined)
-      await this.#do(`give domain "${domain}" ${vcpus} processors`, ['setvcpus', ...name, '--count', `${vcpus}`])
-    if (memoryMib !== undefined)
-      await this.#do(`give domain "${domain}" ${memoryMib} MiB of memory`, [
-        'setmem',
-        ...name,
-        '--size',
-        `${memoryMib}M`,
-      ])
-  }
-
   changeMedia(domain: string, device: string, path: string): Promise<void> {
     const command = ['change-media', '--domain', domain, '--path', device, '--source', path, '--update']
     return this.#doNowAndLater(`put "${path}" into drive "${device}" of domain "${domain}"`, command)
@@ -110,15 +112,8 @@ class Virsh implements Hypervisor {
     return listNetworks(this.#virsh)
   }
 
-  async hostInterfaces(): Promise<readonly string[]> {
-    const action = 'read the network interfaces'
-    if (!this.isLocal) {
-      const listed = await this.#virsh.tell(['iface-list', '--all'], { action, timeoutMs: TIMEOUT_MS })
-      return [...listed.matchAll(/^\s*(\S+)/gmu)].map(([, name]) => name)
-    }
-    // libvirt says what sysfs has, which may be that of another network namespace than its own.
-    const { stdout } = await this.#virsh.run(['cat', '/proc/net/dev'], TIMEOUT_MS)
-    return [...stdout.toString().matchAll(/^\s*(\S+):/gmu)].map(([, name]) => name)
+  hostInterfaces() {
+    return listHostInterfaces(this.#virsh, this.isLocal)
   }
 
   pools() {
@@ -137,16 +132,12 @@ class Virsh implements Hypervisor {
     return uploadVolume(this.#virsh, volume, file)
   }
 
-  download(volume: Volume, file: string) {
-    return downloadVolume(this.#virsh, volume, file)
+  download(volume: Volume, file: string, part?: VolumePart) {
+    return downloadVolume(this.#virsh, volume, file, part)
   }
 
   deleteVolume(volume: Volume) {
     return deleteVolume(this.#virsh, volume)
-  }
-
-  refreshPool(pool: string): Promise<void> {
-    return this.#do(`refresh pool "${pool}"`, ['pool-refresh', '--pool', pool])
   }
 
   agent(domain: string, command: object, timeoutMs: number) {

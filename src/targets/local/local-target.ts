@@ -4,7 +4,16 @@
 import { readdirSync, realpathSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Machine, MachineKind } from '../../machine/machine.ts'
-import type { ExistingMachine, HardwareChange, LogLine, LogOptions, MachineState, Overseer, Target } from '../target.ts'
+import type {
+  ExistingMachine,
+  HardwareChange,
+  LogLine,
+  LogOptions,
+  MachineState,
+  Overseer,
+  Target,
+  Unread,
+} from '../target.ts'
 import { Accounts } from './accounts.ts'
 import { HeldDirectories } from './files/held-directories.ts'
 import { loadManifest, type Manifest, manifestOf } from './files/manifest.ts'
@@ -151,6 +160,11 @@ export class LocalTarget implements Target {
         }),
       )
     })
+  }
+
+  /** All of it is on this host. */
+  unread(): readonly Unread[] {
+    return []
   }
 
   logs(machines: readonly string[], options: LogOptions): AsyncIterable<LogLine> {

@@ -3,11 +3,11 @@
 import type { Machine } from '../../../machine/machine.ts'
 import { type Finding, ok, problem, warning } from '../../finding.ts'
 import type { PlaceFacts } from '../place-facts.ts'
-import { isRunning, namesOf } from './placed-machine.ts'
+import { hasItsShare, namesOf } from './placed-machine.ts'
 
 export function checkHostMemory(machines: readonly Machine[], facts: PlaceFacts): readonly Finding[] {
   const { host } = facts
-  const starting = machines.filter((machine) => !isRunning(machine, facts))
+  const starting = machines.filter((machine) => !hasItsShare(machine, facts))
   const wantedMib = starting.reduce((sum, { hardware }) => sum + hardware.memoryMib, 0)
   if (wantedMib === 0) return [ok('memory', `${host.freeMemoryMib} MiB free`)]
   const message = `${wantedMib} MiB wanted for ${starting.length === 1 ? '1 machine' : `${starting.length} machines`}; ${host.name} has ${host.freeMemoryMib} MiB free of ${host.memoryMib} MiB`

@@ -1,6 +1,7 @@
 // A machine that has found its place, as checks look at it.
 
 import type { Machine } from '../../../machine/machine.ts'
+import { isOn } from '../domain-state.ts'
 import { domainName } from '../identity.ts'
 import type { PlaceFacts } from '../place-facts.ts'
 import type { Placement } from '../placement.ts'
@@ -11,8 +12,9 @@ export interface PlacedMachine {
 }
 
 /** What it takes from the host it has already. */
-export function isRunning({ name }: Machine, { stack, domains }: PlaceFacts): boolean {
-  return domains.get(domainName(stack, name))?.state === 'running'
+export function hasItsShare({ name }: Machine, { stack, domains }: PlaceFacts): boolean {
+  const domain = domains.get(domainName(stack, name))
+  return domain !== undefined && isOn(domain)
 }
 
 /** `"a", "b" and 3 others` */

@@ -1,0 +1,142 @@
+// The hypervisors of a stack as one: which machines of the stack there are on all of them. A hypervisor that does not answer is not
+// an empty one: whoever makes what is missing must not go on without it, whoever only looks or takes away may.
+
+import { HoldfastError } from '../../lib/errors.ts'
+import type { Hardware } from '../../machine/hardware.ts'
+import type { ReadHow, Unread } from '../target.ts'
+import type { Hypervisor } from './hypervisor.ts'
+import { domainName } from './identity.ts'
+import { Memory } from './memory.ts'
+import { isNamed, type Presence, type PresentMachine, readPresence } from './present-machine.ts'
+
+export interface FleetOptions {
+  readonly stack: string
+  /** Where machines of the stack are, may be, or were. */
+  readonly hypervisors: readonly Hypervisor[]
+  /** Addresses of those that machines are to be on; all of them unless given. The others may be gone for good. */
+  readonly needed?: ReadonlySet<string>
+  /** Of machines that are to be, by name. */
+  readonly hardware: ReadonlyMap<string, Hardware>
+  /** Told once of what is gone on without. */
+  readonly onUnread: (unread: Unread) => void
+  readonly signal: AbortSignal
+}
+
+/** What one hypervisor has, or why that is not known. */
+interface Sight {
+  readonly machines: readonly PresentMachine[]
+  readonly unread: readonly Missing[]
+}
+
+interface Missing extends Unread {
+  readonly isNeeded: boolean
+}
+
+/** Whoever waits asks several times a second, and a connection may break while he does. */
+const MEMORY = { forMs: 1000, patienceMs: 60_000 } as const
+
+export class Fleet {
+  readonly #options: FleetOptions
+  readonly #recent = new Memory<Presence>(MEMORY)
+  /** By machine: the address where it was seen last. */
+  readonly #homes = new Map<string, string>()
+  readonly #told = new Set<string>()
+  #unread: readonly Missing[] = []
+
+  constructor(options: FleetOptions) {
+    this.#options = options
+  }
+
+  /** All of them, those of which only data were kept, too. */
+  machines(how: ReadHow = {}): Promise<PresentMachine[]> {
+    return this.#readAll(how, (hypervisor) => this.#read(hypervisor))
+  }
+
+  /** As they were a moment ago. */
+  recentMachines(how: ReadHow = {}): Promise<PresentMachine[]> {
+    return this.#readAll(how, (hypervisor) => this.#recent.recall(hypervisor.uri, () => this.#read(hypervisor)))
+  }
+
+  forgetRecent(): void {
+    for (const { uri } of this.#options.hypervisors) this.#recent.forget(uri)
+  }
+
+  /** Not one of which only data were kept. Where it is to be, or was seen last, is asked first. */
+  async find(machine: string): Promise<PresentMachine | undefined> {
+    const isIt = (present: PresentMachine) => isNamed(machine)(present) && present.record.isKept !== true
+    const { hypervisors, hardware } = this.#options
+    const uri = hardware.get(machine)?.hypervisor ?? this.#homes.get(machine)
+    const home = hypervisors.find((hypervisor) => hypervisor.uri === uri)
+    const atHome = home === undefined ? undefined : (await this.#read(home)).machines.find(isIt)
+    return atHome ?? (await this.everywhere(machine)).find(isIt)
+  }
+
+  /** Rejects when it is there and its record cannot be read. */
+  async findOn(hypervisor: Hypervisor, machine: string): Promise<PresentMachine | undefined> {
+    const { machines, damaged } = await this.#read(hypervisor)
+    const unreadable = damaged.find(({ domain }) => domain.name === domainName(this.#options.stack, machine))
+    if (unreadable !== undefined) throw unreadable.error
+    return machines.find(isNamed(machine))
+  }
+
+  /** On every hypervisor that answered the last time. Rejects when it is on none of them and may be on another. */
+  async everywhere(machine: string): Promise<PresentMachine[]> {
+    const asked = this.#options.hypervisors.filter(({ uri }) => !this.#unread.some(({ where }) => where === uri))
+    const sights = await Promise.all(asked.map((each) => this.#look(each, () => this.#read(each))))
+    const found = sights.flatMap(({ machines }) => machines).filter(isNamed(machine))
+    const unread = [...this.#unread, ...sights.flatMap((sight) => sight.unread)]
+    if (found.length === 0) this.#goOnWithout(unread)
+    return found
+  }
+
+  unread(): readonly Unread[] {
+    return this.#unread
+  }
+
+  async #readAll({ isTolerant = false }: ReadHow, read: (hypervisor: Hypervisor) => Promise<Presence>) {
+    const sights = await Promise.all(
+      this.#options.hypervisors.map((hypervisor) => this.#look(hypervisor, () => read(hypervisor))),
+    )
+    this.#unread = sights.flatMap(({ unread }) => unread)
+    if (!isTolerant) this.#goOnWithout(this.#unread)
+    return sights.flatMap(({ machines }) => machines)
+  }
+
+  async #read(hypervisor: Hypervisor): Promise<Presence> {
+    const presence = await readPresence(hypervisor, this.#options.stack)
+    for (const { record } of presence.machines) this.#homes.set(record.machine, hypervisor.uri)
+    return presence
+  }
+
+  async #look(hypervisor: Hypervisor, read: () => Promise<Presence>): Promise<Sight> {
+    const { stack, hardware, needed, signal } = this.#options
+    const { uri } = hypervisor
+    try {
+      const { machines, damaged } = await read()
+      const wanted = new Set([...hardware.keys()].map((machine) => domainName(stack, machine)))
+      const unread = damaged.map(({ domain: { name }, error }) => ({
+        where: `domain "${name}" on ${uri}`,
+        error,
+        isNeeded: wanted.has(name),
+      }))
+      return { machines, unread }
+    } catch (error) {
+      if (signal.aborted || !isOfOneHypervisor(error)) throw error
+      return { machines: [], unread: [{ where: uri, error, isNeeded: needed?.has(uri) ?? true }] }
+    }
+  }
+
+  #goOnWithout(unread: readonly Missing[]): void {
+    const missed = unread.find(({ isNeeded }) => isNeeded)
+    if (missed !== undefined) throw missed.error
+    for (const each of unread) {
+      if (!this.#told.has(each.where)) this.#options.onUnread(each)
+      this.#told.add(each.where)
+    }
+  }
+}
+
+/** Without virsh, none of them answers. */
+function isOfOneHypervisor(error: unknown): error is HoldfastError {
+  return error instanceof HoldfastError && error.code !== 'VirshMissing'
+}
