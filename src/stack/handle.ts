@@ -117,7 +117,7 @@ export class StackHandle {
 function leftover(name: string, left: readonly Unread[]): HoldfastError {
   const [{ where, error }] = left
   return new HoldfastError(
-    error.code,
+    'HypervisorUnreachable',
     `Cannot take all of "${name}" down: ${left.map((each) => each.where).join(', ')} did not answer; what could be reached is down`,
     { hint: `${where}: ${error.message}; then the same command again`, retryable: true, cause: error },
   )
