@@ -8,16 +8,23 @@ import { makeSystemUser, OWN_USER } from '../src/targets/local/system-user.ts'
 
 const NAME_SERVERS = ['bind9', 'bind9-dnsutils', 'bind9-utils', 'dnsperf', 'knot', 'knot-dnsutils', 'ldnsutils', 'nsd']
 const TEST = [...NAME_SERVERS, 'curl', 'etcd-client', 'etcd-server', 'iproute2', 'procps']
-/** A hypervisor, the image that its machines boot from, and who checks what they are given. */
+/** A hypervisor, and what makes the image that its machines boot from. */
 const LIBVIRT = [
   ...['dnsmasq-base', 'iptables', 'libvirt-clients', 'libvirt-daemon', 'libvirt-daemon-driver-lxc'],
-  ...['libvirt-daemon-driver-qemu', 'libvirt-daemon-system', 'libxml2-utils', 'mmdebstrap', 'netplan.io'],
-  ...['qemu-system-x86', 'qemu-utils', 'xorriso'],
+  ...['libvirt-daemon-driver-qemu', 'libvirt-daemon-system', 'qemu-system-x86', 'xorriso'],
+  ...['e2fsprogs', 'fdisk', 'mmdebstrap', 'mount', 'qemu-utils', 'tar', 'util-linux'],
+  ...['bind9-dnsutils', 'iproute2', 'procps'],
+]
+/** Who checks what machines are given: cloud-init is not installed, so what it needs is named here. */
+const JUDGES = [
+  ...['chrony', 'libxml2-utils', 'netplan.io', 'openssl', 'systemd'],
+  ...['python3-configobj', 'python3-jinja2', 'python3-jsonpatch', 'python3-jsonschema', 'python3-netifaces'],
+  ...['python3-oauthlib', 'python3-requests', 'python3-serial', 'python3-yaml'],
 ]
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  test: [...TEST, ...LIBVIRT, ...packagesOf(SAMPLE_MACHINES)],
+  test: [...TEST, ...LIBVIRT, ...JUDGES, ...packagesOf(SAMPLE_MACHINES)],
   bench: [...TEST, ...packagesOf(SAMPLE_MACHINES)],
-  vm: [...LIBVIRT, 'bind9-dnsutils', 'iproute2', ...packagesOf(SAMPLE_MACHINES)],
+  vm: [...LIBVIRT, ...packagesOf(SAMPLE_MACHINES)],
   patroni: ['etcd-client', 'etcd-server', 'patroni', 'postgresql', 'python3-etcd', 'python3-idna'],
   stack: packagesOf(SAMPLE_MACHINES),
 }

@@ -50,10 +50,15 @@ export const imageBuildCommand = command({
   },
 })
 
-function describe({ image, path, isCached }: BuiltImage): string {
+const STATES: Readonly<Record<BuiltImage['state'], string>> = {
+  built: 'is built',
+  known: 'was built before',
+  'in place': 'is there already',
+}
+
+function describe({ image, path, state }: BuiltImage): string {
   const { name, hash, packages, sizeBytes } = image
-  const state = isCached ? 'was built before' : 'is built'
-  return `${name} ${hash} ${state}: ${Object.keys(packages).length} packages, ${formatBytes(sizeBytes)}\n${path}\n`
+  return `${name} ${hash} ${STATES[state]}: ${Object.keys(packages).length} packages, ${formatBytes(sizeBytes)}\n${path}\n`
 }
 
 /** Only disks have a place of their own. */

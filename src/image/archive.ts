@@ -1,25 +1,29 @@
 // The archives that packages come from: those of the distribution in the building host's own apt sources, nobody else's.
 // apt is asked with lists of its own and nothing installed, so that the host neither decides what is found nor changes.
 
-import { mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HoldfastError } from '../lib/errors.ts'
 import { type Build, readStep } from './build-step.ts'
-import { DISTRIBUTIONS } from './recipe.ts'
+import { hashOf } from './image.ts'
+import { DISTRIBUTION } from './recipe.ts'
+import { keysOf } from './source-keys.ts'
 
 export interface Archive {
-  readonly distribution: string
   readonly suite: string
   readonly architecture: string
   /** Lines of a sources.list. */
   readonly sources: readonly string[]
+  /** Files with the keys that these lines name. */
+  readonly keys: readonly string[]
   /** For apt-get. */
   readonly settings: readonly string[]
 }
 
 /** Lists of packages are not fetched again before. */
 const FRESH_MS = 3_600_000
-const FIELDS = ['ORIGIN', 'CODENAME', 'ARCHITECTURE', 'REPO_URI', 'RELEASE', 'COMPONENT'] as const
+const SOURCE_FILES = '/etc/apt/{sources.list,sources.list.d/*.{list,sources}}'
+const FIELDS = ['ORIGIN', 'CODENAME', 'ARCHITECTURE', 'REPO_URI', 'RELEASE', 'COMPONENT', 'SOURCESENTRY'] as const
 
 /** Lists are kept in `directory`. */
 export async function openArchive(build: Build, directory: string): Promise<Archive> {
@@ -43,19 +47,40 @@ export function chooseSources(targets: string, suite: string): Omit<Archive, 'se
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => line.split('\t'))
-    .filter(([origin, codename]) => DISTRIBUTIONS.includes(origin) && codename.replace(/-.*/u, '') === suite)
+    .filter(([origin, codename]) => origin === DISTRIBUTION && codename.replace(/-.*/u, '') === suite)
   const main = known.find(([, codename]) => codename === suite)
   if (main === undefined)
     throw new HoldfastError(
       'ImageSourcesMissing',
-      `Cannot build an image of "${suite}": apt's sources on this host have no archive of ${DISTRIBUTIONS.join(' or ')} for it`,
+      `Cannot build an image of "${suite}": apt's sources on this host have no archive of ${DISTRIBUTION} for it`,
       { hint: '"apt-get update" says what is wrong with the files in /etc/apt' },
     )
-  const [distribution, , architecture] = main
-  const sources = known
+  const [, , architecture] = main
+  const chosen = known
     .filter(([, , its]) => its === architecture)
-    .map(([, , , uri, release, component]) => `deb ${uri} ${release} ${component}`)
-  return { distribution, suite, architecture, sources: [...new Set(sources)] }
+    .map(([, , , uri, release, component, entry]) => {
+      checkUri(uri)
+      const keys = keysOf(entry)
+      const options = keys === undefined ? '' : ` [signed-by=${keys}]`
+      return { line: `deb${options} ${uri} ${release} ${component}`, keys: keys?.split(',') ?? [] }
+    })
+  const unique = (values: readonly string[]) => [...new Set(values)]
+  return {
+    ...{ suite, architecture, sources: unique(chosen.map(({ line }) => line)) },
+    // Others are fingerprints.
+    keys: unique(chosen.flatMap(({ keys }) => keys)).filter((key) => key.startsWith('/')),
+  }
+}
+
+/** Everybody who has an image can read its sources. */
+function checkUri(uri: string): void {
+  const { username, password, host } = new URL(uri)
+  if (username === '' && password === '') return
+  throw new HoldfastError(
+    'ImageSourcesSecret',
+    `Cannot build an image from the archive at "${host}": its address in apt's sources has a password, which would be in the image`,
+    { hint: 'put it into a file in /etc/apt/auth.conf.d' },
+  )
 }
 
 function codenameOf(osRelease: string): string {
@@ -80,16 +105,21 @@ function prepare(directory: string): string[] {
 
 async function fetchLists(build: Build, directory: string, settings: readonly string[]): Promise<void> {
   const fetched = join(directory, 'fetched')
+  const sources = hashOf(
+    globSync(SOURCE_FILES)
+      .toSorted()
+      .map((file) => readFileSync(file, 'utf8')),
+  )
   const before = statSync(fetched, { throwIfNoEntry: false })
-  if (before !== undefined && Date.now() - before.mtimeMs < FRESH_MS) return
+  const isOfThem = before !== undefined && readFileSync(fetched, 'utf8') === sources
+  if (isOfThem && Date.now() - before.mtimeMs < FRESH_MS) return
   build.onProgress('fetching the lists of packages')
   try {
     await readStep(build, ['apt-get', '--quiet', 'update', ...settings])
   } catch (error) {
-    if (before === undefined || build.signal.aborted) throw error
+    if (!isOfThem || build.signal.aborted) throw error
     build.onProgress('the lists of packages cannot be fetched; taking those from before')
     return
   }
-  writeFileSync(fetched, '')
-  utimesSync(fetched, new Date(), new Date())
+  writeFileSync(fetched, sources)
 }

@@ -1,13 +1,13 @@
 // The root file system of an image as a tar, without our own program: all that comes from packages and the recipe. It is
 // what takes long, and the same for every format and every version of ours.
 
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { HoldfastError } from '../lib/errors.ts'
 import type { Archive } from './archive.ts'
 import { type Build, runStep } from './build-step.ts'
 import { type PackageList, pinned } from './package-list.ts'
-import { FILES, LEFT_OUT, MASKED_SERVICES, MASKED_UNITS } from './recipe.ts'
+import { BOOTSTRAP_OPTIONS, FILES, MASKED_SERVICES, MASKED_UNITS } from './recipe.ts'
 import { AFTER_PACKAGES, BEFORE_PACKAGES } from './recipe-scripts.ts'
 
 /** What mmdebstrap says that it does, in our words. */
@@ -23,7 +23,10 @@ const STEPS: readonly (readonly [RegExp, string])[] = [
 const NAMESPACES = ['unshare', '--mount', '--pid', '--fork', '--mount-proc', '--kill-child'] as const
 
 export async function makeBase(build: Build, archive: Archive, list: PackageList, tar: string): Promise<void> {
-  writeOverlay(join(build.directory, 'overlay'), list)
+  const overlay = join(build.directory, 'overlay')
+  writeOverlay(overlay, list)
+  // Machines get packages from the same archives.
+  for (const key of archive.keys) copyFileSync(key, prepare(overlay, key))
   writeFileSync(join(build.directory, 'preferences'), preferences(list))
   const sources = join(build.directory, 'sources.list')
   writeFileSync(sources, `${archive.sources.join('\n')}\n`)
@@ -31,13 +34,8 @@ export async function makeBase(build: Build, archive: Archive, list: PackageList
   const after = writeScript(join(build.directory, 'after-packages'), AFTER_PACKAGES)
   const command = [
     'mmdebstrap',
-    '--mode=root',
-    '--variant=apt',
-    '--format=tar',
+    ...BOOTSTRAP_OPTIONS,
     `--include=${pinned(list).join(' ')}`,
-    '--aptopt=APT::Install-Recommends "false"',
-    '--dpkgopt=force-unsafe-io',
-    ...LEFT_OUT.map((pattern) => `--dpkgopt=path-exclude=${pattern}`),
     // Versions of essential packages are decided by it.
     `--setup-hook=copy-in ${join(build.directory, 'preferences')} /etc/apt/preferences.d`,
     `--essential-hook=${before}`,

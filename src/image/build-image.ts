@@ -4,21 +4,23 @@
 //   list ─▶ base-HASH.tar ─▶ directory ─▶ HASH.qcow2, tar or directory
 //           packages, recipe    + our program
 
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { HoldfastError } from '../lib/errors.ts'
+import { programHash } from '../targets/libvirt/program-volume.ts'
 import { type Archive, openArchive } from './archive.ts'
 import { makeBase } from './base.ts'
 import type { Build } from './build-step.ts'
 import { checkTools } from './build-tools.ts'
-import { checkPlace, deliverDisk, deliverRoot } from './deliver.ts'
+import { checkPlace, deliverDisk, deliverRoot, findDelivered } from './deliver.ts'
 import { makeDisk } from './disk.ts'
 import { hashOf, type Image, type Place } from './image.ts'
 import { withLock } from './lock.ts'
+import { moveIntoPlace } from './move-into-place.ts'
 import { checkPackages, choosePackages, type PackageList } from './package-list.ts'
 import { isPlain, recipeText, wantedPackages } from './recipe.ts'
 import { AFTER_PACKAGES, BEFORE_PACKAGES } from './recipe-scripts.ts'
-import { makeRoot, programHash } from './root-directory.ts'
+import { makeRoot } from './root-directory.ts'
 import type { ImageStore } from './store.ts'
 
 export interface ImageRequest extends Place {
@@ -37,8 +39,8 @@ export interface BuildOptions extends Pick<Build, 'env' | 'signal' | 'onProgress
 export interface BuiltImage {
   readonly image: Image
   readonly path: string
-  /** It was there already. */
-  readonly isCached: boolean
+  /** What had to be done for it. */
+  readonly state: 'built' | 'known' | 'in place'
 }
 
 /** The one whose disks a BIOS starts. */
@@ -46,10 +48,10 @@ const ARCHITECTURE = 'amd64'
 
 export async function buildImage(request: ImageRequest, options: BuildOptions): Promise<BuiltImage> {
   const { store, signal, onProgress } = options
-  checkPlace(request)
   await checkTools(request.format, signal)
   const onWait = () => onProgress('waiting for another build to end')
   return withLock(store.directory, { signal, onWait }, async () => {
+    checkPlace(request)
     const directory = store.makeBuildDirectory()
     const log = join(store.directory, 'build.log')
     rmSync(log, { force: true })
@@ -69,39 +71,41 @@ async function buildIn(build: Build, request: ImageRequest, store: ImageStore): 
   const baseHash = hashOf([recipeText(), BEFORE_PACKAGES, AFTER_PACKAGES, archive.sources, list.packages])
   const program = request.withProgram ? programHash() : null
   const hash = hashOf([baseHash, program])
+  const delivered = findDelivered(request, hash)
+  if (delivered !== undefined) return { ...delivered, state: 'in place' }
   const known = request.format === 'qcow2' ? store.find(hash) : undefined
-  if (known !== undefined) return { ...(await deliverDisk(store, known, request.output)), isCached: true }
+  if (known !== undefined) return { ...(await deliverDisk(store, known, request.output)), state: 'known' }
 
   const base = store.basePathOf(baseHash)
   if (!existsSync(base)) {
     build.onProgress(`${Object.keys(list.packages).length} packages of ${list.suite}`)
     const made = join(build.directory, 'base.tar')
     await makeBase(build, archive, list, made)
-    renameSync(made, base)
+    await moveIntoPlace(made, base)
   }
   build.onProgress('unpacking the root file system')
   const root = join(build.directory, 'root')
   await makeRoot(build, base, root, request.withProgram)
   const about = { name: nameOf(list), hash, program, ...list, created: new Date().toISOString() }
-  if (request.format !== 'qcow2') return { ...(await deliverRoot(build, root, about, request)), isCached: false }
+  if (request.format !== 'qcow2') return { ...(await deliverRoot(build, root, about, request)), state: 'built' }
   build.onProgress('writing the disk')
   const disk = join(build.directory, 'disk.qcow2')
   await makeDisk(build, root, disk)
   const image = { ...about, sizeBytes: statSync(disk).size }
-  renameSync(disk, store.pathOf(hash))
+  await moveIntoPlace(disk, store.pathOf(hash))
   await store.save(image)
-  return { ...(await deliverDisk(store, image, request.output)), isCached: false }
+  return { ...(await deliverDisk(store, image, request.output)), state: 'built' }
 }
 
 async function listOf(build: Build, archive: Archive, request: ImageRequest): Promise<PackageList> {
-  const { distribution, suite, architecture } = archive
+  const { suite, architecture } = archive
   if (architecture !== ARCHITECTURE)
     throw new HoldfastError(
       'ImageArchitecture',
       `Cannot build an image for ${architecture}: its disks are started by a BIOS; a host with ${ARCHITECTURE} is wanted`,
     )
   const { list, plain, morePackages } = request
-  if (list === undefined) return choosePackages(build, archive, wantedPackages(distribution, plain, morePackages))
+  if (list === undefined) return choosePackages(build, archive, wantedPackages(plain, morePackages))
   if (list.suite !== suite || list.architecture !== architecture)
     throw new HoldfastError(
       'ImageListInvalid',

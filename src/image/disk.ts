@@ -1,18 +1,26 @@
 // A root file system as a disk that a BIOS starts. Everything is written to a file: no loop device, no mount, so it works in
 // a container, too, and nothing is left behind.
 
-import { closeSync, ftruncateSync, openSync, readFileSync, utimesSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { bootSectors } from './boot-sectors.ts'
 import { type Build, readStep, runStep } from './build-step.ts'
 import {
   CORE_SECTOR,
   DISK_MIB,
-  FILE_SYSTEM,
+  FILE_SYSTEM_OPTIONS,
+  FILE_SYSTEM_SIZE,
   FSTAB,
-  HASH_SEED,
   PARTITION_TABLE,
-  ROOT_MIB,
   ROOT_SECTOR,
   SECTOR_BYTES,
 } from './partitions.ts'
@@ -26,7 +34,8 @@ export async function makeDisk(build: Build, root: string, qcow2: string): Promi
   try {
     ftruncateSync(fd, DISK_MIB * 1024 * 1024)
     await readStep(build, ['sfdisk', '--quiet', '--no-reread', '--no-tell-kernel', raw], PARTITION_TABLE)
-    await makeFileSystem(build, root, raw)
+    await runStep(build, ['mke2fs', ...FILE_SYSTEM_OPTIONS, '-d', root, raw, FILE_SYSTEM_SIZE])
+    await setOtherTimes(build, root, raw)
     writeBootSectors(fd, join(root, 'boot/grub'))
   } finally {
     closeSync(fd)
@@ -40,11 +49,22 @@ function addFstab(etc: string): void {
   for (const path of [fstab, etc]) utimesSync(path, EPOCH_SECONDS, EPOCH_SECONDS)
 }
 
-async function makeFileSystem(build: Build, root: string, raw: string): Promise<void> {
-  const identity = ['-U', FILE_SYSTEM, '-E', `hash_seed=${HASH_SEED},offset=${ROOT_SECTOR * SECTOR_BYTES}`]
-  const behaviour = ['-m', '1', '-e', 'remount-ro']
-  const command = ['mke2fs', '-q', '-F', '-t', 'ext4', ...identity, ...behaviour, '-d', root, raw, `${ROOT_MIB}M`]
-  await runStep(build, command)
+/** When a file was unpacked and read is in its inode, too, and mke2fs takes it as it is. */
+async function setOtherTimes(build: Build, root: string, raw: string): Promise<void> {
+  const commands = join(build.directory, 'times')
+  const lines = [...pathsBelow(root, '/')].flatMap((path) =>
+    ['atime', 'ctime'].map((field) => `set_inode_field "${path}" ${field} @${EPOCH_SECONDS}\n`),
+  )
+  writeFileSync(commands, lines.join(''))
+  await readStep(build, ['debugfs', '-w', '-f', commands, `${raw}?offset=${ROOT_SECTOR * SECTOR_BYTES}`])
+}
+
+function* pathsBelow(root: string, directory: string): Generator<string> {
+  for (const entry of readdirSync(join(root, directory), { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    yield path
+    if (entry.isDirectory()) yield* pathsBelow(root, path)
+  }
 }
 
 function writeBootSectors(fd: number, grub: string): void {

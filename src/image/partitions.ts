@@ -3,8 +3,8 @@
 
 /** Of everything else, as the kernel and fstab know it. */
 export const ROOT_PARTITION = '3a1f6a0e-6f0c-4d0f-9d43-0f2b7a7c0002'
-export const FILE_SYSTEM = '3a1f6a0e-6f0c-4d0f-9d43-0f2b7a7c0003'
-export const HASH_SEED = '3a1f6a0e-6f0c-4d0f-9d43-0f2b7a7c0004'
+const FILE_SYSTEM = '3a1f6a0e-6f0c-4d0f-9d43-0f2b7a7c0003'
+const HASH_SEED = '3a1f6a0e-6f0c-4d0f-9d43-0f2b7a7c0004'
 
 export const SECTOR_BYTES = 512
 const SECTORS_PER_MIB = (1024 * 1024) / SECTOR_BYTES
@@ -16,7 +16,15 @@ export const ROOT_SECTOR = 2 * SECTORS_PER_MIB
 /** Its clones grow; it takes only what is written to it. */
 export const DISK_MIB = 4096
 /** The last is left to the second table of partitions. */
-export const ROOT_MIB = DISK_MIB - 3
+const ROOT_MIB = DISK_MIB - 3
+
+/** For mke2fs. */
+export const FILE_SYSTEM_OPTIONS: readonly string[] = [
+  ...['-q', '-F', '-t', 'ext4', '-m', '1', '-e', 'remount-ro', '-U', FILE_SYSTEM],
+  ...['-E', `hash_seed=${HASH_SEED},offset=${ROOT_SECTOR * SECTOR_BYTES}`],
+]
+/** As it takes it. */
+export const FILE_SYSTEM_SIZE = `${ROOT_MIB}M`
 
 /** Containers have the same root file system, and no disk. */
 export const FSTAB = `PARTUUID=${ROOT_PARTITION} / ext4 errors=remount-ro 0 1\n`

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import { isPlain, wantedPackages } from './recipe.ts'
 
 test('an image has what machines run, and what was asked for besides', () => {
-  expect(wantedPackages('Debian', false, ['vim'])).toEqual(
+  expect(wantedPackages(false, ['vim'])).toEqual(
     expect.arrayContaining(['cloud-init', 'etcd-server', 'linux-image-amd64', 'patroni', 'vim']),
   )
 })
 
 test('a plain one boots and has no services', () => {
-  const plain = wantedPackages('Debian', true, [])
+  const plain = wantedPackages(true, [])
   expect(plain).toEqual(expect.arrayContaining(['cloud-init', 'linux-image-amd64', 'qemu-guest-agent']))
   expect(plain).not.toContain('etcd-server')
 })

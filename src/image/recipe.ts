@@ -4,25 +4,29 @@
 // The machines are virtual, and many of them start on few cores: nothing runs that no machine needs, the first RAM disk has
 // the drivers of disks alone, and the kernel none of sound, graphics and radio.
 
-import { FSTAB, PARTITION_TABLE, ROOT_PARTITION } from './partitions.ts'
+import { FILE_SYSTEM_OPTIONS, FSTAB, PARTITION_TABLE, ROOT_PARTITION } from './partitions.ts'
 import type { PackageList } from './package-list.ts'
 
 /** Files that are younger get this time (2025-01-01), so that when an image was built is not seen in it. */
 export const EPOCH_SECONDS = 1_735_689_600
 
-/** What boots, has a network and does as cloud-init is told. */
+/** What boots, has a network and the right time, and does as cloud-init is told. */
 const SYSTEM_PACKAGES: readonly string[] = [
   'ca-certificates',
+  'chrony',
   'cloud-guest-utils',
   'cloud-init',
   'dbus',
   'e2fsprogs',
   'fdisk',
+  'grub-common',
+  'grub-pc-bin',
   'initramfs-tools',
   'iproute2',
   'iputils-ping',
   'kmod',
   'libpam-systemd',
+  'linux-image-amd64',
   'netbase',
   'openssh-server',
   'procps',
@@ -37,7 +41,6 @@ const SYSTEM_PACKAGES: readonly string[] = [
 /** What machines of a stack run. */
 const SERVICE_PACKAGES: readonly string[] = [
   'bind9-dnsutils',
-  'chrony',
   'etcd-client',
   'etcd-server',
   'haproxy',
@@ -48,17 +51,11 @@ const SERVICE_PACKAGES: readonly string[] = [
   'python3-idna',
 ]
 
-const BOOT_PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  Debian: ['linux-image-amd64', 'grub-common', 'grub-pc-bin'],
-  Ubuntu: ['linux-image-virtual', 'grub-common', 'grub-pc-bin'],
-}
+/** Whose archives packages are taken from; they have other names elsewhere. */
+export const DISTRIBUTION = 'Debian'
 
-/** Whose archives packages are taken from. */
-export const DISTRIBUTIONS: readonly string[] = Object.keys(BOOT_PACKAGES)
-
-export function wantedPackages(distribution: string, plain: boolean, more: readonly string[]): readonly string[] {
-  const services = plain ? [] : SERVICE_PACKAGES
-  return [...new Set([...SYSTEM_PACKAGES, ...BOOT_PACKAGES[distribution], ...services, ...more])].toSorted()
+export function wantedPackages(plain: boolean, more: readonly string[]): readonly string[] {
+  return [...new Set([...SYSTEM_PACKAGES, ...(plain ? [] : SERVICE_PACKAGES), ...more])].toSorted()
 }
 
 /** Below the modules of a kernel: none of this is in a virtual machine, and what is loaded by mistake takes time. */
@@ -84,11 +81,21 @@ const LEFT_OUT_MODULES: readonly string[] = [
 ]
 
 /** Patterns of dpkg. */
-export const LEFT_OUT: readonly string[] = [
+const LEFT_OUT: readonly string[] = [
   '/usr/share/info/*',
   '/usr/share/locale/*',
   '/usr/share/man/*',
   ...LEFT_OUT_MODULES.flatMap((path) => ['/lib', '/usr/lib'].map((lib) => `${lib}/modules/*/kernel/${path}/*`)),
+]
+
+/** Options of mmdebstrap. */
+export const BOOTSTRAP_OPTIONS: readonly string[] = [
+  '--mode=root',
+  '--variant=apt',
+  '--format=tar',
+  '--aptopt=APT::Install-Recommends "false"',
+  '--dpkgopt=force-unsafe-io',
+  ...LEFT_OUT.map((pattern) => `--dpkgopt=path-exclude=${pattern}`),
 ]
 
 export const ENABLED_UNITS: readonly string[] = [
@@ -114,9 +121,8 @@ export const MASKED_UNITS: readonly string[] = [
   'systemd-pstore.service',
 ]
 
-/** By package: a stack runs them as services of its own. */
+/** By package: a stack runs them as services of its own. chrony is not: machines of stacks without it have the time, too. */
 export const MASKED_SERVICES: Readonly<Record<string, string>> = {
-  chrony: 'chrony.service',
   'etcd-server': 'etcd.service',
   haproxy: 'haproxy.service',
   patroni: 'patroni.service',
@@ -193,5 +199,5 @@ export function isPlain(packages: PackageList['packages']): boolean {
 /** All of it that decides what is in an image, for its hash. */
 export function recipeText(): string {
   const units = [ENABLED_UNITS, MASKED_UNITS, MASKED_SERVICES]
-  return JSON.stringify([EPOCH_SECONDS, FILES, LEFT_OUT, units, PARTITION_TABLE, FSTAB])
+  return JSON.stringify([EPOCH_SECONDS, FILES, BOOTSTRAP_OPTIONS, units, PARTITION_TABLE, FILE_SYSTEM_OPTIONS, FSTAB])
 }

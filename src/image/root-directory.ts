@@ -1,18 +1,11 @@
 // The root file system as a directory: the base, and our own program in it.
 
 import { cpSync, existsSync, lutimesSync, mkdirSync, readdirSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { installProgram, programCommand } from '../targets/program.ts'
+import { dirname, join } from 'node:path'
+import { PROGRAM } from '../targets/libvirt/placement.ts'
+import { installProgram } from '../targets/program.ts'
 import { type Build, runStep } from './build-step.ts'
 import { EPOCH_SECONDS } from './recipe.ts'
-
-/** Where machines look for it. */
-const HOME = '/opt/holdfast'
-
-/** Of our program as it runs now. */
-export function programHash(): string {
-  return basename(dirname(programCommand(HOME)[0]))
-}
 
 export async function makeRoot(build: Build, tar: string, root: string, withProgram: boolean): Promise<void> {
   mkdirSync(root, { mode: 0o755 })
@@ -33,7 +26,7 @@ export async function makeRoot(build: Build, tar: string, root: string, withProg
 async function addProgram(build: Build, root: string): Promise<void> {
   const installed = join(build.directory, 'installed-program')
   await installProgram(installed)
-  const home = join(root, HOME)
+  const home = join(root, PROGRAM.home)
   cpSync(installed, home, { recursive: true })
   for (const name of readdirSync(home, { recursive: true, encoding: 'utf8' })) setTime(join(home, name))
   for (let path = home; path !== dirname(root); path = dirname(path)) setTime(path)

@@ -7,17 +7,16 @@ import type { Machine } from '../../src/machine/machine.ts'
 import type { LogLine } from '../../src/targets/target.ts'
 import { ContainerStack, prepareLab } from '../support/container-stack.ts'
 import { describeWithLibvirt } from '../support/describe-with-libvirt.ts'
-import { containerRoot } from '../support/libvirt-image.ts'
+import { containerRoot, IMAGE_MS } from '../support/libvirt-image.ts'
 import { LibvirtLab } from '../support/libvirt-lab.ts'
 import { file, machine, service, USER } from '../support/local-stack.ts'
 import { until } from '../support/until.ts'
 
 const ENDLESS = 'trap "echo stopped; exit 0" TERM; trap "echo reloaded" HUP; echo started; while :; do sleep 0.05; done'
-/** An image may have to be built first. */
-const IMAGE_MS = 600_000
 const BOOT_MS = 60_000
 
-describeWithLibvirt('a machine as a container', () => {
+// Steps stand on each other: none is tried again.
+describeWithLibvirt('a machine as a container', { retry: 0 }, () => {
   let lab: LibvirtLab
   let stack: ContainerStack
   beforeAll(async () => {

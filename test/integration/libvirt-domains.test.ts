@@ -2,19 +2,19 @@
 
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { AcceleratorChoice } from '../../src/targets/libvirt/accelerator.ts'
 import type { Hypervisor } from '../../src/targets/libvirt/hypervisor.ts'
 import { probeKvm } from '../../src/targets/libvirt/probe.ts'
 import { readAnyRecord } from '../../src/targets/libvirt/record-xml.ts'
 import { openHypervisor } from '../../src/targets/libvirt/virsh.ts'
-import { LibvirtLab, whyNoLibvirt } from '../support/libvirt-lab.ts'
+import { describeWithLibvirt } from '../support/describe-with-libvirt.ts'
+import { LibvirtLab } from '../support/libvirt-lab.ts'
 import { until } from '../support/until.ts'
 
 const GOLDEN = join(import.meta.dirname, '../golden/libvirt')
-const why = whyNoLibvirt()
 
-describe.skipIf(why !== undefined)(`libvirt itself${why === undefined ? '' : ` (not here: ${why})`}`, () => {
+describeWithLibvirt('libvirt itself', () => {
   let lab: LibvirtLab
   let images: string
   let hypervisor: Hypervisor
@@ -30,7 +30,7 @@ describe.skipIf(why !== undefined)(`libvirt itself${why === undefined ? '' : ` (
 
   afterAll(async () => {
     ending.abort()
-    await lab.close()
+    await lab?.close()
   })
 
   test.each(globSync('*.xml', { cwd: GOLDEN }).filter((name) => !name.includes('arm')))(

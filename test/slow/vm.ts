@@ -1,19 +1,24 @@
 // Virtual machines, really booted (npm run test:vm): the scenario of test/integration/libvirt-lxc.test.ts with one member of etcd on
 // macvtap, and a machine that installs its packages by itself. Emulated, so it takes a quarter of an hour on two cores.
-// Usage: vm.ts [--scenario] [--install]
+// Usage: vm.ts [--scenario] [--install [IMAGE]]
+//   IMAGE: a disk to install on, such as a cloud image of Debian, instead of a plain one of our own
 
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { whyNoLibvirt } from '../support/libvirt-lab.ts'
 import { installsPackages } from './vm/install.ts'
 import { runScenario } from './vm/scenario.ts'
 
-const PARTS: Readonly<Record<string, () => Promise<void>>> = {
-  '--scenario': runScenario,
-  '--install': installsPackages,
-}
-
 const problem = whyNoLibvirt()
 if (problem !== undefined) throw new Error(problem)
-const asked = process.argv.slice(2)
-const unknown = asked.find((name) => !Object.hasOwn(PARTS, name))
-if (unknown !== undefined) throw new Error(`unknown part "${unknown}"; known: ${Object.keys(PARTS).join(' ')}`)
-for (const [name, run] of Object.entries(PARTS)) if (asked.length === 0 || asked.includes(name)) await run()
+const { values, positionals } = parseArgs({
+  options: { scenario: { type: 'boolean' }, install: { type: 'boolean' } },
+  allowPositionals: true,
+})
+const [image] = positionals.map((path) => resolve(path))
+if (image !== undefined && !(values.install && existsSync(image)))
+  throw new Error(`there is no image ${image} to install on`)
+const isAll = values.scenario === undefined && values.install === undefined
+if (values.scenario ?? isAll) await runScenario()
+if (values.install ?? isAll) await installsPackages(image)

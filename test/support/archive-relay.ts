@@ -16,6 +16,7 @@ const PORT_PROGRAM = join(import.meta.dirname, 'relay-port.ts')
 export function archiveHosts(): readonly string[] {
   const files = globSync('/etc/apt/{sources.list,sources.list.d/*.{list,sources}}')
   const urls = files.flatMap((file) => readFileSync(file, 'utf8').match(/^[^#\n]*\bhttp:\/\/[^\s/]+/gmu) ?? [])
+  if (urls.length === 0) throw new Error("Cannot hand out the archives of apt's sources: none is reached by http://")
   return [...new Set(urls.map((url) => url.slice(url.indexOf('http://') + 'http://'.length)))]
 }
 

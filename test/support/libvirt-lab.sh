@@ -95,6 +95,9 @@ inside() {
   cover log /var/log/libvirt
   cover cache /var/cache/libvirt
   cover_container_starter
+  # Where roots of containers are written to: what is below DIRECTORY may be an overlay itself, and then cannot be part of one.
+  mkdir "$directory/overlays"
+  mount -t tmpfs -o mode=755 tmpfs "$directory/overlays"
   mkdir -p /run/netns
   mount -t tmpfs tmpfs /run/netns
   printf '%s\n' 'unix_sock_group = "root"' 'auth_unix_rw = "none"' >>/etc/libvirt/libvirtd.conf

@@ -179,15 +179,15 @@ export class LibvirtLab {
     return { interface: 'wire', subnet, gateway: `${subnet}.1` }
   }
 
-  /** A root file system to write to, over one that stays as it is. Made again under the same name, it is as new. */
+  /** A root file system to write to, in memory, over one that stays as it is; seen inside only. Made again under the same name, it is as new. */
   async overlay(name: string, lower: string): Promise<string> {
     const place = join(this.directory, 'overlays', name)
     const script = `set -e
+      mkdir -p ${place}
       cd ${place}
       if mountpoint -q root; then umount root; fi
       rm -rf upper work && mkdir -p root upper work
       mount -t overlay -o lowerdir=${lower},upperdir=${place}/upper,workdir=${place}/work overlay root`
-    mkdirSync(place, { recursive: true })
     await this.done(['sh', '-c', script])
     return join(place, 'root')
   }

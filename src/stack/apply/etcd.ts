@@ -53,16 +53,17 @@ export async function changeEtcd(work: Work, spec: EtcdSpec): Promise<void> {
   await Promise.all(started.map((machine) => applyMachine(work, machine)))
   for (const machine of changed) await repeatSteps(work, machine)
   const voters = await readVoters(work, spec, sorted)
-  await changeOneByOne(work, changed.filter(isIn(voters)))
-  await dropLost(
-    work,
-    voters.filter((machine) => !filled.includes(machine)),
-  )
+  // Without one that is lost, nobody else can be done without: it comes back first.
+  const lost = voters.filter((machine) => !filled.includes(machine))
+  const updated = changed.filter(isIn(voters))
+  if (lost.length === 0) await changeOneByOne(work, updated)
+  await dropLost(work, lost)
   const broken = standing.filter((machine) => !started.includes(machine))
   const staying = voters.filter((machine) => isIn(filled)(machine) && !isIn(broken)(machine)).map(({ name }) => name)
   const { joining, leaving } = await untilAnswering(work, () => readMembership(spec, work.clients.etcd(), work.signal))
   if (joining.length + gone.length > 0) await untilReady(work, 'etcd', { machines: staying })
   for (const member of joining) await join(work, spec, member)
+  if (lost.length > 0) await changeOneByOne(work, updated)
   // Whoever is no member any more was made anew by joining.
   const anew = [...broken, ...replaced.filter((machine) => !broken.includes(machine))].filter(isIn(voters))
   for (const [index, machine] of anew.entries())

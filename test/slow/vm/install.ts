@@ -1,4 +1,4 @@
-// A plain image of the distribution, and a machine that installs what it needs at its first boot.
+// An image of the distribution, and a machine that installs what it needs at its first boot.
 
 import assert from 'node:assert/strict'
 import { ArchiveRelay, archiveHosts } from '../../support/archive-relay.ts'
@@ -12,8 +12,9 @@ const SUBNET = '10.79.0'
 const BASE = 'plain.qcow2'
 const TIMEOUT_SECONDS = 1200
 
-export async function installsPackages(): Promise<void> {
-  const image = await plainImage()
+/** On a plain image of our own unless one is given. */
+export async function installsPackages(given: string | undefined): Promise<void> {
+  const image = given ?? (await plainImage())
   const lab = await LibvirtLab.start()
   await lab.network({ name: 'outgoing', subnet: SUBNET, forward: 'nat', names: archiveHosts() })
   const relay = await ArchiveRelay.start(lab, `${SUBNET}.1`)
@@ -32,7 +33,7 @@ vcpus: 2
 memory: 1024
 etcd:
   members: [{ name: etcd-1, libvirt_network: { network_name: outgoing, ip: ${SUBNET}.11 } }]`)
-    await step('a machine from a plain image installs its packages, and is healthy', async () => {
+    await step('a machine installs its packages, and is healthy', async () => {
       assert.equal((await stack.up()).isReady, true)
       assert.match(await stack.etcdctl('endpoint', 'health'), /is healthy/u)
     })
