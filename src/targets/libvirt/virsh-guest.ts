@@ -4,6 +4,7 @@
 // inside tells the code, and the program gets an environment of its own.
 
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Ended, EnterOptions } from './hypervisor.ts'
 import { isNotRunning, virshError } from './virsh-errors.ts'
@@ -11,6 +12,8 @@ import type { VirshProcess } from './virsh-process.ts'
 
 /** For the connection, and for libvirt to see that an agent does not answer. */
 const SPARE_MS = 20_000
+const KNOWN_MS = 3000
+const PAUSE_MS = 200
 const ENVIRONMENT: readonly string[] = [
   'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   'HOME=/root',
@@ -49,6 +52,18 @@ export async function enterContainer(
   if (told !== undefined) return { code: Number.parseInt(told, 10), output: stdout.toString(), errors }
   if (isNotRunning(stderr)) throw silent(action, 'the domain is not running')
   throw virshError(action, virsh.uri, stderr)
+}
+
+/** Whether libvirt knows the first process of a container, for which it is given some time. */
+export async function canEnter(virsh: VirshProcess, domain: string): Promise<boolean> {
+  const words = ['lxc-enter-namespace', '--domain', domain, '--noseclabel', '--', '/bin/true']
+  const deadline = performance.now() + KNOWN_MS
+  for (;;) {
+    const { stderr } = await virsh.run(['virsh', '-q', '-c', virsh.uri, ...words], SPARE_MS)
+    if (!stderr.includes('Init pid is not yet available')) return true
+    if (performance.now() > deadline) return false
+    await sleep(PAUSE_MS)
+  }
 }
 
 function silent(action: string, why: string): HoldfastError {

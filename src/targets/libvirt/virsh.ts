@@ -5,7 +5,7 @@ import type { EnterOptions, HostFacts, Hypervisor, NewVolume, Volume, VolumePart
 import { readCapabilitiesXml, readElementText } from './libvirt-xml.ts'
 import { RECORD_ELEMENT, RECORD_NAMESPACE, RECORD_PREFIX } from './record-xml.ts'
 import { isNotRunning, virshError } from './virsh-errors.ts'
-import { askAgent, enterContainer } from './virsh-guest.ts'
+import { askAgent, canEnter, enterContainer } from './virsh-guest.ts'
 import { listHostInterfaces } from './virsh-interfaces.ts'
 import { askState, listDomains, listNetworks, listPools } from './virsh-lists.ts'
 import { isLocalUri, type VirshOptions, VirshProcess, withFile } from './virsh-process.ts'
@@ -15,6 +15,7 @@ import { xmlText } from './xml-text.ts'
 const TIMEOUT_MS = 60_000
 /** Of a machine with much memory, or one that does not want to end. */
 const SLOW_TIMEOUT_MS = 180_000
+const MOST_STARTS = 3
 
 export function openHypervisor(uri: string, options: VirshOptions): Hypervisor {
   return new Virsh(uri, options)
@@ -68,8 +69,15 @@ class Virsh implements Hypervisor {
     await withFile(xml, (file) => this.#do('define a domain', ['define', '--file', file]))
   }
 
-  start(domain: string): Promise<void> {
-    return this.#doOrIsSo(`start domain "${domain}"`, ['start', '--domain', domain])
+  async start(domain: string): Promise<void> {
+    const action = `start domain "${domain}"`
+    await this.#doOrIsSo(action, ['start', '--domain', domain])
+    if (this.kind === 'qemu') return
+    // libvirt may miss what a container tells it about its first process, and then cannot enter it as long as it runs.
+    for (let starts = 1; starts < MOST_STARTS && !(await canEnter(this.#virsh, domain)); starts++) {
+      await this.destroy(domain)
+      await this.#doOrIsSo(action, ['start', '--domain', domain])
+    }
   }
 
   async shutdown(domain: string): Promise<void> {
