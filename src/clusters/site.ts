@@ -15,6 +15,8 @@ export interface Site {
   readonly program: readonly string[]
   /** The major version of PostgreSQL, `15`: that of the data there is, where there is some. */
   readonly postgresVersion: string
+  /** The package that PostgreSQL comes from; `postgresql` unless given: that of the system, whatever its version. */
+  readonly postgresPackage?: string
   /** Patroni's watchdog mode. */
   readonly watchdog: 'off' | 'automatic' | 'required'
   readonly keyring: Keyring

@@ -79,6 +79,8 @@ export interface Service {
   readonly stopSignal: 'SIGTERM' | 'SIGINT'
   /** Then it is killed. */
   readonly stopTimeoutMs: number
+  /** Of the machine itself and not of its cluster (metrics, logs, the clock): it runs with or without the cluster's data. */
+  readonly isOfHost?: true
   /** May listen on ports below 1024. */
   readonly bindsLowPorts?: boolean
 }

@@ -300,7 +300,7 @@ export class Operator extends StackHandle {
     return {
       stack: this.stack.name,
       domain: this.stack.domain,
-      ...this.place.site,
+      ...this.place.site(this.#postgresVersion),
       postgresVersion: this.#postgresVersion,
       keyring: this.#keyring,
     }

@@ -5,6 +5,8 @@ import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Machine } from '../../src/machine/machine.ts'
 import type { LogLine } from '../../src/targets/target.ts'
+import type { MachineRecord } from '../../src/targets/libvirt/machine-record.ts'
+import { readRecord, recordElement } from '../../src/targets/libvirt/record-xml.ts'
 import { ContainerStack, prepareLab } from '../support/container-stack.ts'
 import { describeWithLibvirt } from '../support/describe-with-libvirt.ts'
 import { containerRoot, IMAGE_MS } from '../support/libvirt-image.ts'
@@ -165,5 +167,37 @@ describeWithLibvirt('a machine as a container', { retry: 0 }, () => {
     expect(await stack.leftovers()).toEqual({ domains: '', volumes: [] })
     expect(readdirSync(stack.temporary)).toEqual([])
     expect(await stack.target.isFilled('m')).toBe(false)
+  })
+
+  test('on a root that was another machine, data are set aside and nothing of that one starts', {
+    timeout: BOOT_MS,
+  }, async () => {
+    const id = await stack.lab.done(['sh', '-c', `cat ${stack.root}/var/lib/cloud/data/instance-id`])
+    await stack.up(made('five\n', { services: [shown] }))
+    const now = (await stack.inside('m', 'cat /var/lib/cloud/data/instance-id')).trim()
+    expect(now).not.toBe(id.trim())
+    expect(
+      await stack.inside('m', 'ls /var/lib/app; cat /var/lib/app.before-*/data; ls -d /var/lib/app.before-*'),
+    ).toBe(`precious\n/var/lib/app.before-${now.slice(0, 8)}\n`)
+    expect(await stack.inside('m', 'systemctl is-enabled holdfast-other.service holdfast-shown.service')).toBe(
+      'disabled\nenabled\n',
+    )
+  })
+
+  test('a first boot that was cut is noticed, and begun anew', { timeout: BOOT_MS }, async () => {
+    const before = await stack.inside(
+      'm',
+      'rm /var/lib/cloud/instance/holdfast-done; cat /var/lib/cloud/data/instance-id',
+    )
+    await stack.target.stop('m')
+    const [domain] = await stack.hypervisor.domains()
+    const { appliedDigest: _, started: __, ...record } = readRecord(domain, stack.name) as MachineRecord
+    await stack.hypervisor.setMetadata(domain.name, recordElement(record))
+    await stack.hypervisor.start(domain.name)
+    stack.phases.length = 0
+    await stack.up(made('six\n', { services: [shown] }))
+    expect(stack.phases).toContainEqual(expect.stringMatching(/cloud-init has failed.*; it is made anew$/u))
+    expect(await stack.inside('m', 'cat /etc/input /var/lib/cloud/data/instance-id')).not.toContain(before)
+    expect(await states()).toEqual([['shown', 'running']])
   })
 })

@@ -1,6 +1,6 @@
 // Machines as definitions and volumes, without ever starting one: what is made, read back, and left when somebody is interrupted.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { messageOf } from '../../src/lib/errors.ts'
@@ -9,6 +9,7 @@ import { content } from '../../src/machine/content.ts'
 import type { Hardware } from '../../src/machine/hardware.ts'
 import type { Machine } from '../../src/machine/machine.ts'
 import type { Hypervisor } from '../../src/targets/libvirt/hypervisor.ts'
+import { buildIso } from '../../src/targets/libvirt/iso-image.ts'
 import { LibvirtTarget } from '../../src/targets/libvirt/libvirt-target.ts'
 import { PROGRAM } from '../../src/targets/libvirt/placement.ts'
 import { openHypervisor } from '../../src/targets/libvirt/virsh.ts'
@@ -177,11 +178,11 @@ describeWithLibvirt('machines that are switched off', () => {
 
   test('a cloud-init volume that is gone or another one leaves a machine without files, until it is written again', async () => {
     await open().write(made('one'))
-    await lab.virsh('vol-delete', 'm-cloud-init.iso', '--pool', 'default')
+    await lab.virsh('vol-delete', 's-m-cloud-init.iso', '--pool', 'default')
     expect(await texts()).toEqual([])
     await open().write(made('one'))
     expect(await texts()).toHaveLength(2)
-    await lab.done(['dd', 'if=/dev/zero', `of=${pool}/m-cloud-init.iso`, 'bs=1M', 'count=4'])
+    await lab.done(['dd', 'if=/dev/zero', `of=${pool}/s-m-cloud-init.iso`, 'bs=1M', 'count=4'])
     expect(await texts()).toEqual([])
     await open().write(made('one'))
     expect(await texts()).toHaveLength(2)
@@ -219,7 +220,62 @@ describeWithLibvirt('machines that are switched off', () => {
     expect((await open().read()).size).toBe(0)
     await open().write(made('two'))
     expect([await instance(), statSync(join(pool, 's-m.qcow2')).ino]).toEqual([before, disk])
-    expect((await texts())[0]).toEqual(['/etc/app.conf', 'two\n', 0o600])
+    expect(await texts()).toEqual([
+      ['/etc/app.conf', 'two\n', 0o600],
+      ['/etc/first', 'one', 0o644],
+    ])
+    // What its disk was made of is still known.
+    await lab.virsh('undefine', 's-m')
+    const larger = made('two', { volumeSizeGib: 1 })
+    await open().write(larger)
+    expect((await open().compareHardware([larger])).get('m')?.map(({ name, takes }) => [name, takes])).toEqual([
+      ['volume_size', 'replace'],
+    ])
+  })
+
+  test('a damaged record of one whose domain was removed is told', async () => {
+    await open().write(made('one'))
+    await lab.virsh('undefine', 's-m')
+    const seed = join(lab.directory, 'seed')
+    mkdirSync(seed)
+    writeFileSync(join(seed, 'record.json'), '{}')
+    await buildIso({ file: join(pool, 's-m-cloud-init.iso'), label: 'cidata', directory: seed }, ending.signal)
+    await expect(open().write(made('one'))).rejects.toThrow(
+      'Cannot read "record.json" on volume "default/s-m-cloud-init.iso"',
+    )
+    for (const name of ['s-m-cloud-init.iso', 's-m.qcow2']) await lab.virsh('vol-delete', name, '--pool', 'default')
+  })
+
+  test('what others have changed in its definition is put right', async () => {
+    await open().write(made('one', { vcpus: 2 }))
+    await lab.virsh('setvcpus', 's-m', '1', '--config')
+    await open().write(made('one', { vcpus: 2 }))
+    expect(await lab.virsh('dumpxml', 's-m')).toMatch(/<vcpu[^>]*>2</u)
+    expect(await lab.virsh('dumpxml', 's-m')).not.toContain("current='1'")
+  })
+
+  test('one whose first boot nobody saw end keeps its disk, as it may have been used since', async () => {
+    await open().write(made('one'))
+    const id = async () => /"instanceId":"([^"]+)"/u.exec(await lab.virsh('dumpxml', 's-m'))?.[1]
+    const [before, disk] = [await id(), statSync(join(pool, 's-m.qcow2')).ino]
+    const record = /<holdfast:machine[^>]*>(.*)<\/holdfast:machine>/u.exec(await lab.virsh('dumpxml', 's-m'))?.[1] ?? ''
+    const booted = record.replace('{', '{"hasBooted":true,')
+    await lab.virsh(
+      ...['metadata', 's-m', '--uri', 'urn:holdfast:machine:1', '--key', 'holdfast', '--config'],
+      ...['--set', `<machine>${booted}</machine>`],
+    )
+    await open().write(made('two'))
+    expect(await id()).toBe(before)
+    expect(statSync(join(pool, 's-m.qcow2')).ino).toBe(disk)
+    expect(await texts()).toHaveLength(2)
+  })
+
+  test('one that could not be switched on has not booted', async () => {
+    const machine = made('one', { volumeId: `${pool}/data.qcow2`, baseVolume: undefined })
+    await open().write(machine)
+    rmSync(join(pool, 's-m-cloud-init.iso'))
+    await expect(open().start(machine)).rejects.toThrow('s-m-cloud-init.iso')
+    expect(await lab.virsh('dumpxml', 's-m')).not.toContain('hasBooted')
   })
 
   test('a volume of the same name that nothing says is ours is left alone', async () => {

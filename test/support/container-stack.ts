@@ -39,12 +39,13 @@ export class ContainerStack {
   readonly phases: string[] = []
   readonly temporary: string
   readonly #ending = new AbortController()
-  readonly #root: string
+  /** The root directory of its machine. */
+  readonly root: string
 
   private constructor(lab: LibvirtLab, name: string, root: string, change: (hypervisor: Hypervisor) => Hypervisor) {
     this.lab = lab
     this.name = name
-    this.#root = root
+    this.root = root
     const { signal } = this.#ending
     const env = { PATH: process.env.PATH }
     this.hypervisor = change(openHypervisor(URI, { signal, env, prefix: lab.wrap([]) }))
@@ -70,7 +71,7 @@ export class ContainerStack {
   /** Logs outlive a stop, the user of small machines has a group of that name, and nobody waits for a router. */
   async prepareRoot(): Promise<void> {
     const script = `set -e
-      cd ${this.#root}
+      cd ${this.root}
       mkdir -p var/log/journal etc/systemd/network/10-cloud-init-eth0.network.d
       grep -q ^nobody: etc/group || echo nobody:x:65533: >>etc/group
       printf '[Network]\\nLinkLocalAddressing=no\\nIPv6AcceptRA=no\\n' >etc/systemd/network/10-cloud-init-eth0.network.d/quiet.conf`
@@ -81,7 +82,7 @@ export class ContainerStack {
   fit(machine: Machine): Machine {
     const hardware: Hardware = {
       ...HARDWARE,
-      ...{ hypervisor: URI, vcpus: 1, memoryMib: 512, volumeId: this.#root, installDependencies: false },
+      ...{ hypervisor: URI, vcpus: 1, memoryMib: 512, volumeId: this.root, installDependencies: false },
       networks: [
         {
           attach: { networkName: NETWORK.name },
@@ -101,7 +102,7 @@ export class ContainerStack {
   /** Also of a machine that is switched off. */
   async log(_machine: string, service: string): Promise<string> {
     const unit = `_SYSTEMD_UNIT=holdfast-${service}.service`
-    return (await this.lab.run(['journalctl', '-q', '-D', `${this.#root}/var/log/journal`, '-o', 'cat', unit])).stdout
+    return (await this.lab.run(['journalctl', '-q', '-D', `${this.root}/var/log/journal`, '-o', 'cat', unit])).stdout
   }
 
   /** Only whether there are any. */

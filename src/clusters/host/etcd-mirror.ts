@@ -3,6 +3,7 @@
 
 import { jsonContent } from '../../machine/content.ts'
 import type { MachineFile, OnChange } from '../../machine/machine.ts'
+import { octal } from '../../machine/octal.ts'
 import type { EtcdAccess, Site } from '../site.ts'
 import { hostFile, type HostPart } from './host-part.ts'
 
@@ -91,8 +92,4 @@ function files({ name, user, ...mirror }: EtcdMirror, home: string, path: (insid
     hostFile(paths.ca, ca, { onChange }),
     ...loginFiles,
   ]
-}
-
-function octal(mode: number): string {
-  return mode.toString(8).padStart(4, '0')
 }

@@ -7,10 +7,11 @@
 import { plain } from '../../machine/content.ts'
 import type { LogForwarding } from '../../machine/hardware.ts'
 import type { Machine, MachineFile, OnChange, Service } from '../../machine/machine.ts'
+import { unitName } from '../../machine/unit-name.ts'
 import type { EtcdAccess, Site } from '../site.ts'
 import { etcdMirrorPart } from './etcd-mirror.ts'
 import { hostFile, type HostPart, joinParts } from './host-part.ts'
-import { type Forward, logSources, type LogSource, SHARED_KEY, sharedKeyFile, unitName } from './log-sources.ts'
+import { type Forward, logSources, type LogSource, SHARED_KEY, sharedKeyFile } from './log-sources.ts'
 
 /** Where the vendor's packages have it. */
 export const FLUENT_BIT = '/opt/fluent-bit/bin/fluent-bit'

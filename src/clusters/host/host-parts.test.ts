@@ -53,6 +53,7 @@ test('every machine has the node exporter, beside what its cluster has given it'
     ['etcd', 'etcd', ['/usr/bin/etcd']],
     ['node-exporter', 'prometheus', ['/usr/bin/prometheus-node-exporter']],
   ])
+  expect(services.map(({ isOfHost = false }) => isOfHost)).toEqual([false, true])
   expect(ports.map(({ port }) => port)).toEqual([2379, 9100])
   expect([files, directories.length, packageSources]).toEqual([[], 1, []])
 })

@@ -10,9 +10,13 @@ import { type HostPart, joinParts } from './host-part.ts'
 
 export function withHostParts(machine: Machine, site: Site): Machine {
   const { chrony } = machine.hardware
-  const before = chrony === undefined ? [] : [chronyPart(chrony, machine, site)]
-  const measured = { ...machine, ...joinParts([...before, machine, NODE_EXPORTER]) }
-  return { ...measured, ...joinParts([measured, ...logParts(measured, site)]) }
+  const before = chrony === undefined ? [] : [ofHost(chronyPart(chrony, machine, site))]
+  const measured = { ...machine, ...joinParts([...before, machine, ofHost(NODE_EXPORTER)]) }
+  return { ...measured, ...joinParts([measured, ...logParts(measured, site).map(ofHost)]) }
+}
+
+function ofHost(part: HostPart): HostPart {
+  return { ...part, services: (part.services ?? []).map((service) => ({ ...service, isOfHost: true })) }
 }
 
 /** The Prometheus node exporter, on its usual port, at every address of the machine. */

@@ -4,6 +4,7 @@ import { Secret } from '../../lib/secret.ts'
 import { content } from '../../machine/content.ts'
 import type { LogForwarding } from '../../machine/hardware.ts'
 import type { Machine, MachineFile } from '../../machine/machine.ts'
+import { unitName } from '../../machine/unit-name.ts'
 import { hostFile } from './host-part.ts'
 
 export interface LogSource {
@@ -27,10 +28,6 @@ export function logSources({ tags }: LogForwarding, { services }: Machine): LogS
   return Object.entries(SERVICES)
     .filter(([, service]) => names.has(service))
     .map(([variable, service]) => ({ service, unit: unitName(service), tag: tags[variable] ?? variable }))
-}
-
-export function unitName(service: string): string {
-  return `holdfast-${service}.service`
 }
 
 export type Forward = NonNullable<LogForwarding['forward']>

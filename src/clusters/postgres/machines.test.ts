@@ -13,7 +13,7 @@ const etcd: EtcdAccess = {
   login: { username: 'patroni', password: new Secret('etcd password') },
 }
 
-function render(change: Partial<PostgresSpec> = {}, access = etcd, postgresVersion = '15') {
+function render(change: Partial<PostgresSpec> = {}, access = etcd, postgresVersion = '15', more: Partial<Site> = {}) {
   const requests: CertificateRequest[] = []
   const site: Site = {
     stack: 'lab',
@@ -30,6 +30,7 @@ function render(change: Partial<PostgresSpec> = {}, access = etcd, postgresVersi
         return { certificate: plain(`certificate ${request.id}`), key: [new Secret(`key ${request.id}`)] }
       },
     },
+    ...more,
   }
   const machines = postgresMachines(postgresSpec('10.0.3', change), site, access)
   return { machines, requests }
@@ -80,6 +81,8 @@ test('data and programs are those of the version of PostgreSQL', () => {
   expect(machine.services[0].command).toContain('/srv/pg-1/var/lib/postgresql/17/main')
   expect(machine.directories.map(({ path }) => path)).toContain('/var/lib/postgresql/17')
   expect(machine.packages).toContain('postgresql')
+  const [elsewhere] = render({}, etcd, '16', { postgresPackage: 'postgresql-16' }).machines
+  expect(elsewhere.packages.filter((name) => name.startsWith('postgresql'))).toEqual(['postgresql-16'])
 })
 
 test('Patroni has a role of its own, which no password of the stack file is for', () => {

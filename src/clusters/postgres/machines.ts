@@ -33,7 +33,7 @@ export function postgresMachines(spec: PostgresSpec, site: Site, etcd: EtcdAcces
       kind: 'postgres',
       address: member.address,
       hardware: member.hardware,
-      packages: [...PACKAGES, spec.version === undefined ? 'postgresql' : `postgresql-${spec.version}`],
+      packages: [...PACKAGES, site.postgresPackage ?? 'postgresql'],
       directories: [
         { path: PATHS.config, owner: POSTGRES_USER, mode: 0o700 },
         { path: versionPaths(site.postgresVersion).home, owner: POSTGRES_USER, mode: 0o700, isData: true },

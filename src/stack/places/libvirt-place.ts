@@ -26,7 +26,7 @@ import { recordOf } from '../../targets/libvirt/written-machine.ts'
 import { isProblem } from '../../targets/finding.ts'
 import { programCommand } from '../../targets/program.ts'
 import type { Stack } from '../stack.ts'
-import type { HostNeeds, Place, PlaceContext } from './place.ts'
+import type { HostNeeds, Place, PlaceContext, PlaceSite } from './place.ts'
 
 /** Of Debian 12, which images are made of. */
 const USUAL_POSTGRES = '15'
@@ -67,8 +67,11 @@ export class LibvirtPlace implements Place {
     })
   }
 
-  get site(): Place['site'] {
-    return { path: (_, path) => path, program: programCommand(PROGRAM.home), watchdog: 'automatic' }
+  site(postgresVersion: string): PlaceSite {
+    return {
+      ...{ path: (_, path) => path, program: programCommand(PROGRAM.home), watchdog: 'automatic' },
+      postgresPackage: `postgresql-${postgresVersion}`,
+    }
   }
 
   complete(machine: Machine, site: Site): Machine {
@@ -143,7 +146,7 @@ export class LibvirtPlace implements Place {
 
   #question(hypervisor: Hypervisor): PlaceQuestion {
     return {
-      ...{ stack: this.#stack, programHash: programHash() },
+      ...{ stack: this.#stack, stackId: this.#stackId, programHash: programHash() },
       chooseType: (wanted) => this.#accelerators.expect(hypervisor, wanted),
       findOrphan: (machine, pools) =>
         findOrphan(hypervisor, machine, this.#stack, { pools, temporary: this.#temporary, signal: this.#signal }),

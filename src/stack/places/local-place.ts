@@ -11,7 +11,7 @@ import { newestPostgres } from '../../targets/local/postgres-programs.ts'
 import { supervisedDirectories } from '../../targets/local/supervised-directories.ts'
 import { programCommand } from '../../targets/program.ts'
 import type { StackDirectory } from '../directory.ts'
-import type { CheckOptions, HostNeeds, Place, PlaceContext } from './place.ts'
+import type { CheckOptions, HostNeeds, Place, PlaceContext, PlaceSite } from './place.ts'
 
 export class LocalPlace implements Place {
   readonly target: LocalTarget
@@ -26,7 +26,7 @@ export class LocalPlace implements Place {
     this.#isRoot = isRoot
   }
 
-  get site(): Place['site'] {
+  site(): PlaceSite {
     return {
       path: (machine, path) => join(this.#directory.machines, machine, path),
       program: programCommand(this.#directory.path),

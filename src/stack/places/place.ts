@@ -10,9 +10,11 @@ import type { StackDirectory } from '../directory.ts'
 import type { Progress } from '../progress.ts'
 import type { Stack } from '../stack.ts'
 
+export type PlaceSite = Pick<Site, 'path' | 'program' | 'watchdog' | 'postgresPackage'>
+
 export interface Place {
   readonly target: Target
-  readonly site: Pick<Site, 'path' | 'program' | 'watchdog'>
+  site(postgresVersion: string): PlaceSite
   /** The machine with what every machine has there. */
   complete(machine: Machine, site: Site): Machine
   /** Of PostgreSQL, where there is no data yet. */

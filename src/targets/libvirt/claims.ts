@@ -2,7 +2,7 @@
 // domains, so that a thousand machines are compared with a thousand domains at once.
 
 import { HoldfastError } from '../../lib/errors.ts'
-import { recordedAddresses } from './hardware-changes.ts'
+import { recordedInterfaces } from './hardware-changes.ts'
 import type { Domain } from './hypervisor.ts'
 import type { PlacedInterface, Placement } from './placement.ts'
 import { readAnyRecord } from './record-xml.ts'
@@ -58,7 +58,7 @@ function domainClaims(domain: Domain): readonly Claim[] {
   return [
     ...facts.flatMap(({ macs }) => macs.map((mac): Claim => ({ kind: 'mac', value: mac.toLowerCase() }))),
     ...facts.flatMap(({ disks }) => disks.map((path): Claim => ({ kind: 'volume', value: path }))),
-    ...(record === undefined ? [] : recordedAddresses(record.hardware).map(addressClaim)),
+    ...(record === undefined ? [] : recordedInterfaces(record.hardware).map(addressClaim)),
   ]
 }
 

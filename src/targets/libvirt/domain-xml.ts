@@ -74,15 +74,15 @@ const LIFE = [
 
 const NO_SLEEP = `<pm>\n  <suspend-to-mem enabled='no'/>\n  <suspend-to-disk enabled='no'/>\n</pm>`
 
-function machineDevices(machine: Machine, { disks, interfaces, arch }: Placement): readonly string[] {
-  const bus = arch === 'x86_64' ? 'sata' : 'scsi'
+function machineDevices(machine: Machine, { disks, interfaces }: Placement): readonly string[] {
   return [
     diskOf(disks.root, 'vda'),
     ...(disks.data === undefined ? [] : [diskOf(disks.data, 'vdb', DATA_SERIAL)]),
-    driveOf(disks.seed, SEED_DRIVE, bus, ''),
+    driveOf(disks.seed, SEED_DRIVE, ''),
     // A machine that has copied it boots without it, too.
-    ...(disks.program === undefined ? [] : [driveOf(disks.program, PROGRAM_DRIVE, bus, ` startupPolicy='optional'`)]),
-    ...(bus === 'scsi' ? [`<controller type='scsi' model='virtio-scsi'/>`] : []),
+    ...(disks.program === undefined ? [] : [driveOf(disks.program, PROGRAM_DRIVE, ` startupPolicy='optional'`)]),
+    // Kernels for the cloud know virtio, and no SATA.
+    `<controller type='scsi' model='virtio-scsi'/>`,
     ...interfaces.map(interfaceOf),
     `<serial type='pty'>\n  <target port='0'/>\n</serial>`,
     `<console type='pty'>\n  <target type='serial' port='0'/>\n</console>`,
@@ -106,11 +106,11 @@ function diskOf(disk: PlacedDisk, device: string, serial?: string): string {
   ])
 }
 
-function driveOf(disk: PlacedDisk, device: string, bus: string, policy: string): string {
+function driveOf(disk: PlacedDisk, device: string, policy: string): string {
   return xmlElement(`disk type='${typeOf(disk)}' device='cdrom'`, [
     `<driver name='qemu' type='raw'/>`,
     sourceOf(disk, policy),
-    `<target dev='${device}' bus='${bus}'/>`,
+    `<target dev='${device}' bus='scsi'/>`,
     '<readonly/>',
   ])
 }

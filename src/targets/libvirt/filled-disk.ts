@@ -1,8 +1,10 @@
 // Whether there are data on the disks of a machine, as far as that can be told from outside.
 
+import { readdir } from 'node:fs/promises'
 import type { Hardware } from '../../machine/hardware.ts'
 import type { Hypervisor } from './hypervisor.ts'
-import type { PresentMachine } from './present-machine.ts'
+import { isRunning, type PresentMachine } from './present-machine.ts'
+import { isUnfinished } from './unfinished-boot.ts'
 import { volumeOf } from './volume-of.ts'
 
 /** A file system takes more, an empty volume less. */
@@ -12,15 +14,32 @@ const EMPTY_BYTES = 1024 ** 2
 export async function hasFilledDisk({
   hypervisor,
   record,
-}: Pick<PresentMachine, 'hypervisor' | 'record'>): Promise<boolean> {
+  domain,
+}: Pick<PresentMachine, 'hypervisor' | 'record'> & Partial<PresentMachine>): Promise<boolean> {
   const { hasBooted = false, disks } = record
+  if (disks.data !== undefined) return hasBooted || isFilled(hypervisor, disks.data.path)
+  if (domain !== undefined && isUnfinished(record) && !isRunning({ hypervisor, record, domain })) return false
   return hasBooted && (!disks.root.isOurs || (await volumeOf(hypervisor, disks.root)) !== undefined)
 }
 
 /** Of one that is not there: its data volume may be, with the data of the one before. */
 export async function hasFilledVolume(hypervisor: Hypervisor, { dataVolumeId }: Hardware): Promise<boolean> {
-  const volume = dataVolumeId === undefined ? undefined : await hypervisor.findVolume(dataVolumeId)
-  if (volume === undefined) return false
-  // One that has all its room from the beginning does not tell.
-  return volume.allocationBytes > EMPTY_BYTES && volume.allocationBytes < volume.capacityBytes
+  return dataVolumeId !== undefined && isFilled(hypervisor, dataVolumeId)
+}
+
+/** One that has all its room from the beginning does not tell: then it counts as filled, for data that are taken for none are lost. */
+async function isFilled(hypervisor: Hypervisor, id: string): Promise<boolean> {
+  if (hypervisor.kind === 'lxc') return hasEntries(id)
+  const volume = await hypervisor.findVolume(id)
+  return volume !== undefined && volume.allocationBytes > EMPTY_BYTES
+}
+
+/** Containers have directories, on this host. */
+async function hasEntries(directory: string): Promise<boolean> {
+  try {
+    return (await readdir(directory)).length > 0
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
 }

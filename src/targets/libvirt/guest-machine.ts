@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError, messageOf } from '../../lib/errors.ts'
 import type { Service } from '../../machine/machine.ts'
 import { type Applied, APPLY_PATH, type ApplyRequest, type UnitState } from './cloud-init/apply-program.ts'
-import { unitName } from './cloud-init/units.ts'
+import { unitName } from '../../machine/unit-name.ts'
 import type { Guest } from './guest.ts'
 import type { Ended } from './hypervisor.ts'
 

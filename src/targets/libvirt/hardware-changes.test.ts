@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { HARDWARE } from '../../../test/support/machine-spec.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { Machine } from '../../machine/machine.ts'
-import { compareHardwareRecords, hardwareOf, recordedAddresses } from './hardware-changes.ts'
+import { compareHardwareRecords, hardwareOf, recordedInterfaces } from './hardware-changes.ts'
 import type { Placement } from './placement.ts'
 
 const machine: Machine = {
@@ -73,11 +73,8 @@ test('nothing in it is made from the password', () => {
   expect(other).toEqual(record)
 })
 
-test('addresses are found again, with their networks', () => {
-  expect(recordedAddresses(record)).toEqual([
-    { attach: { network: 'lan' }, ip: '192.168.121.4' },
-    { attach: { macvtap: 'eth0' }, ip: '10.0.0.4' },
-  ])
+test('interfaces are found again, but for their MAC addresses', () => {
+  expect(recordedInterfaces(record)).toEqual(placement.interfaces.map(({ mac: _, ...rest }) => rest))
 })
 
 test('the same is no change', () => {

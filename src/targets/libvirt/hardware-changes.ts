@@ -52,14 +52,22 @@ function networkParts(interfaces: readonly PlacedInterface[]): Record<string, st
   return Object.assign({}, ...parts) as Record<string, string | number | undefined>
 }
 
-/** The addresses in such a record, each with where it is. */
-export function recordedAddresses(
-  hardware: Readonly<Record<string, string>>,
-): readonly Pick<PlacedInterface, 'attach' | 'ip'>[] {
+export type RecordedInterface = Omit<PlacedInterface, 'mac'>
+
+/** The interfaces in such a record. */
+export function recordedInterfaces(hardware: Readonly<Record<string, string>>): readonly RecordedInterface[] {
   return Object.entries(hardware).flatMap(([name, to]) => {
     const ip = hardware[`${name}.ip`]
     if (ip === undefined) return []
-    return [{ attach: name.startsWith('libvirt_network') ? { network: to } : { macvtap: to }, ip }]
+    return [
+      {
+        attach: name.startsWith('libvirt_network') ? { network: to } : { macvtap: to },
+        ip,
+        prefixLength: Number(hardware[`${name}.prefix_length`]),
+        gateway: hardware[`${name}.gateway`],
+        dnsServers: hardware[`${name}.dns_servers`]?.split(' ') ?? [],
+      },
+    ]
   })
 }
 

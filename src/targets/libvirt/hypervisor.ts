@@ -96,6 +96,8 @@ export interface DomainFacts {
   readonly type: string
   readonly vcpus: number
   readonly memoryMib: number
+  /** What it may be given at most, which is what it was defined with; `memoryMib` may be less for a while. */
+  readonly maxMemoryMib?: number
   readonly macs: readonly string[]
   /** Paths of its disks. */
   readonly disks: readonly string[]
@@ -130,6 +132,8 @@ export interface Volume {
   readonly format: string
   readonly capacityBytes: number
   readonly allocationBytes: number
+  /** When its content was written last, as text; pools of files know. */
+  readonly modified?: string
 }
 
 export interface VolumePart {

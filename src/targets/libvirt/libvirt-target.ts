@@ -19,7 +19,7 @@ import type {
 import { hasFilledDisk, hasFilledVolume } from './filled-disk.ts'
 import { Fleet, type FleetOptions } from './fleet.ts'
 import { readGuestLogs } from './guest-logs.ts'
-import { compareHardwareRecords, hardwareOf } from './hardware-changes.ts'
+import { hardwareChanges } from './definition-changes.ts'
 import type { Hypervisor } from './hypervisor.ts'
 import { inTurns } from './in-turns.ts'
 import { MachineGuests } from './machine-guests.ts'
@@ -32,7 +32,6 @@ import {
   isNamed,
   isRunning,
   type PresentMachine,
-  waitingForStart,
   waitingToGoOn,
   writtenMachine,
 } from './present-machine.ts'
@@ -99,15 +98,8 @@ export class LibvirtTarget implements Target {
       return here.map((machine) => {
         const there = present.get(machine.name)
         if (there === undefined || facts === undefined) return [machine.name, []] as const
-        const wanted = hardwareOf(machine, placeMachine(machine, facts))
-        return [
-          machine.name,
-          [
-            ...compareHardwareRecords(there.record.hardware, wanted),
-            ...waitingForStart(there),
-            ...waitingToGoOn(there),
-          ],
-        ] as const
+        const changes = hardwareChanges(machine, placeMachine(machine, facts), there)
+        return [machine.name, [...changes, ...waitingToGoOn(there)]] as const
       })
     })
     return new Map((await Promise.all(compared)).flat())

@@ -61,6 +61,7 @@ test('a domain that runs', () => {
       type: 'qemu',
       vcpus: 1,
       memoryMib: 64,
+      maxMemoryMib: 64,
       macs: ['52:54:00:aa:bb:01'],
       disks: ['/images/top.qcow2', '/dev/vg/data', 'seeds/one.iso'],
     },
@@ -84,7 +85,7 @@ test('a container, which is not ours and does not run', () => {
   expect(readDomainXml(xml)).toMatchObject({
     isActive: false,
     metadata: undefined,
-    facts: { type: 'lxc', vcpus: 2, memoryMib: 128, macs: [], disks: ['/srv/root'] },
+    facts: { type: 'lxc', vcpus: 2, memoryMib: 128, maxMemoryMib: 128, macs: [], disks: ['/srv/root'] },
   })
 })
 

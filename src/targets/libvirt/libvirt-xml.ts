@@ -23,6 +23,7 @@ export function readDomainXml(xml: string): DomainXml {
       vcpus: Number(vcpu.attributes.current ?? vcpu.text),
       // What a machine has now; `memory` is what it may be given.
       memoryMib: mib(textAt(domain, 'currentMemory') ?? textAt(domain, 'memory')),
+      maxMemoryMib: mib(textAt(domain, 'memory')),
       macs: find(devices, 'interface', 'mac').map(({ attributes }) => attributes.address.toLowerCase()),
       disks: [...find(devices, 'disk', 'source'), ...find(devices, 'filesystem', 'source')].flatMap(sourcePath),
     },
@@ -58,6 +59,7 @@ export function readPoolXml(xml: string, isActive: boolean): Pool {
 
 export function readVolumeXml(xml: string, pool: string): Volume {
   const volume = rootOf(xml)
+  const modified = textAt(volume, 'target', 'timestamps', 'mtime')
   return {
     pool,
     name: textAt(volume, 'name') ?? '',
@@ -67,6 +69,7 @@ export function readVolumeXml(xml: string, pool: string): Volume {
     format: find(volume, 'target', 'format')[0]?.attributes.type ?? 'raw',
     capacityBytes: Number(textAt(volume, 'capacity')),
     allocationBytes: Number(textAt(volume, 'allocation')),
+    ...(modified !== undefined && { modified }),
   }
 }
 

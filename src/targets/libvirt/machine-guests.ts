@@ -2,7 +2,7 @@
 
 import { HoldfastError, messageOf } from '../../lib/errors.ts'
 import type { MachineState } from '../target.ts'
-import { unitName } from './cloud-init/units.ts'
+import { unitName } from '../../machine/unit-name.ts'
 import { isOn, pausedError } from './domain-state.ts'
 import { agentGuest } from './guest-agent.ts'
 import { containerGuest } from './guest-container.ts'

@@ -6,6 +6,7 @@ import type { PlacedDisks } from './placement.ts'
 
 export interface MachineRecord {
   readonly stack: string
+  /** Of the stack, where it was told one: another of the same name is somebody else's. */
   readonly stackId?: string
   readonly machine: string
   readonly kind: MachineKind

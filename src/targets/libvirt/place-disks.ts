@@ -7,7 +7,7 @@ import type { Machine } from '../../machine/machine.ts'
 import type { Pool, Volume } from './hypervisor.ts'
 import { baseVolumeId, poolNameOf, type PlaceFacts, rootVolumeName, seedVolumeName } from './place-facts.ts'
 import { listOf, type Report, suggestion } from './place-network.ts'
-import { type PlacedDisk, type PlacedDisks, PROGRAM } from './placement.ts'
+import { type PlacedBase, type PlacedDisk, type PlacedDisks, PROGRAM } from './placement.ts'
 
 const GIB = 1024 ** 3
 
@@ -71,7 +71,7 @@ class DiskPlace {
 
   seed(): PlacedDisk | undefined {
     const pool = this.#pool(this.#machine.hardware.cloudInitVolumePool, 'cloud_init_volume_pool')
-    const name = seedVolumeName(this.#machine)
+    const name = seedVolumeName(this.#facts.stack, this.#machine)
     if (pool === undefined) return undefined
     if (this.#facts.kind === 'lxc') return directoryIn(pool, name)
     const there = this.#facts.volumes.get(`${pool.name}/${name}`)
@@ -118,7 +118,23 @@ class DiskPlace {
     const volume = rootVolumeName(this.#facts.stack, name)
     const there = this.#facts.volumes.get(`${pool.name}/${volume}`)
     if (there !== undefined && !this.#isOurs(there, this.#before?.root)) return undefined
-    return { path: there?.path ?? join(pool.path, volume), format: 'qcow2', pool: pool.name, isOurs: true }
+    const before = this.#before?.root
+    if (there !== undefined && before !== undefined && this.#isOtherBase(before, base)) return undefined
+    const onto = there === undefined ? baseOf(base) : before?.base
+    return {
+      ...{ path: there?.path ?? join(pool.path, volume), format: 'qcow2', pool: pool.name, isOurs: true },
+      ...(onto !== undefined && { base: onto }),
+    }
+  }
+
+  /** Whether there is another content under the name of what the disk was made from. One under another name does no harm. */
+  #isOtherBase({ base: made }: PlacedDisk, base: Volume): boolean {
+    if (made?.path !== base.path || made.version === baseOf(base).version) return false
+    const message = `Cannot use base volume "${base.path}": it is not the one that the disk of "${this.#machine.name}" was made from; a disk reads from its base whatever it has not written itself`
+    const hint =
+      'put the old one back, or give the new one another name: with that as "base_volume" the machine is made anew'
+    this.#report(new HoldfastError('BaseChanged', message, { hint }))
+    return true
   }
 
   #pool(given: string | undefined, variable: string): PlacePool | undefined {
@@ -165,6 +181,10 @@ class DiskPlace {
     this.#report(new HoldfastError('VolumeForeign', message, { hint }))
     return false
   }
+}
+
+function baseOf({ path, capacityBytes, allocationBytes, modified }: Volume): PlacedBase {
+  return { path, version: `${capacityBytes} ${modified ?? allocationBytes}` }
 }
 
 type PlacePool = Pick<Pool, 'name'> & { readonly path: string }

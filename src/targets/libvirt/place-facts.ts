@@ -14,6 +14,7 @@ export type DomainType = Placement['domainType']
 
 export interface PlaceFacts {
   readonly stack: string
+  readonly stackId?: string
   readonly uri: string
   readonly kind: Hypervisor['kind']
   readonly isLocal: boolean
@@ -37,6 +38,8 @@ export interface PlaceFacts {
 
 export interface PlaceQuestion {
   readonly stack: string
+  /** Of the stack, where it has one: machines of another of the same name are not ours. */
+  readonly stackId?: string
   readonly programHash: string | undefined
   /** Asked at most once for each accelerator, and not for machines that are there and want what they have. */
   readonly chooseType: (wanted: Accelerator) => Promise<DomainType>
@@ -52,7 +55,7 @@ const VOLUMES_AT_ONCE = 8
 export async function readPlaceFacts(
   hypervisor: Hypervisor,
   machines: readonly Machine[],
-  { stack, programHash, chooseType, findOrphan }: PlaceQuestion,
+  { stack, stackId, programHash, chooseType, findOrphan }: PlaceQuestion,
 ): Promise<PlaceFacts> {
   const wantsMacvtap = machines.some(({ hardware }) => hardware.networks.some(({ attach }) => 'macvtap' in attach))
   const [host, domains, networks, pools, hostInterfaces] = await Promise.all([
@@ -66,7 +69,7 @@ export async function readPlaceFacts(
   const volumes = await findVolumes(hypervisor, [...new Set(ids)])
   const lost = machines.filter(
     (machine) =>
-      !domains.some(({ name }) => name === domainName(stack, machine.name)) && hasSeed(machine, pools, volumes),
+      !domains.some(({ name }) => name === domainName(stack, machine.name)) && hasSeed(stack, machine, pools, volumes),
   )
   const orphans = await Promise.all(
     lost.map(async (machine) => [machine.name, await findOrphan(machine, pools)] as const),
@@ -75,6 +78,7 @@ export async function readPlaceFacts(
   const present = new Map(domains.flatMap((each) => [[each.uuid, each] as const, [each.name, each] as const]))
   return {
     stack,
+    ...(stackId !== undefined && { stackId }),
     uri,
     kind,
     isLocal,
@@ -106,8 +110,9 @@ export function rootVolumeName(stack: string, machine: string): string {
   return `${domainName(stack, machine)}.qcow2`
 }
 
-export function seedVolumeName({ name, hardware }: Pick<Machine, 'name' | 'hardware'>): string {
-  return hardware.cloudInitVolumeName ?? `${name}-cloud-init.iso`
+/** With the stack in it: two stacks may have machines of the same name. */
+export function seedVolumeName(stack: string, { name, hardware }: Pick<Machine, 'name' | 'hardware'>): string {
+  return hardware.cloudInitVolumeName ?? `${domainName(stack, name)}-cloud-init.iso`
 }
 
 /** Containers have directories, which are no volumes. */
@@ -128,14 +133,14 @@ function volumesAsked(
     hardware.volumeId === undefined && rootPool !== undefined
       ? `${rootPool}/${rootVolumeName(stack, machine.name)}`
       : undefined,
-    seedPool === undefined ? undefined : `${seedPool}/${seedVolumeName(machine)}`,
+    seedPool === undefined ? undefined : `${seedPool}/${seedVolumeName(stack, machine)}`,
   ]
   return asked.filter((id) => id !== undefined)
 }
 
-function hasSeed(machine: Machine, pools: readonly Pool[], volumes: PlaceFacts['volumes']): boolean {
+function hasSeed(stack: string, machine: Machine, pools: readonly Pool[], volumes: PlaceFacts['volumes']): boolean {
   const pool = poolNameOf(machine.hardware.cloudInitVolumePool, pools)
-  return pool !== undefined && volumes.get(`${pool}/${seedVolumeName(machine)}`) !== undefined
+  return pool !== undefined && volumes.get(`${pool}/${seedVolumeName(stack, machine)}`) !== undefined
 }
 
 async function findVolumes(

@@ -48,9 +48,10 @@ function machineOf(hardware: Partial<Hardware> = {}, name = 'etcd-1'): Machine {
   }
 }
 
-function factsFor(machines: readonly Machine[], data: HypervisorData = {}) {
+function factsFor(machines: readonly Machine[], data: HypervisorData = {}, stackId?: string) {
   return readPlaceFacts(hypervisorOf({ ...DATA, ...data }), machines, {
     stack: 'lab',
+    ...(stackId !== undefined && { stackId }),
     programHash: 'abcd',
     chooseType: () => Promise.resolve('kvm'),
     findOrphan: async () => undefined,
@@ -142,6 +143,13 @@ describe('networks', () => {
     expect(interfaces.map(({ gateway }) => gateway)).toEqual(['192.168.121.1', undefined])
   })
 
+  test('each family has a way out of its own', async () => {
+    const networks = [LAN, { ...LAN, attach: { networkName: 'six' }, ip: 'fd00::4' }]
+    const six = network('six', { uuid: 'x', addresses: [{ address: 'fd00::1', prefixLength: 64 }] })
+    const { interfaces } = await place({ networks }, { networks: [network('lan'), six] })
+    expect(interfaces.map(({ gateway }) => gateway)).toEqual(['192.168.121.1', 'fd00::1'])
+  })
+
   test('a macvtap interface is as the stack file has it', async () => {
     const { interfaces } = await place({ networks: [MACVTAP] })
     expect(interfaces[0]).toMatchObject({ attach: { macvtap: 'enp1s0' }, prefixLength: 8, gateway: undefined })
@@ -195,7 +203,7 @@ describe('disks', () => {
     expect(disks).toEqual({
       root: { path: '/var/lib/libvirt/images/etcd-1', format: 'qcow2', isOurs: false },
       data: { path: '/var/lib/libvirt/images/data-1', format: 'qcow2', isOurs: false },
-      seed: { path: '/var/lib/libvirt/images/etcd-1-cloud-init.iso', format: 'raw', pool: 'default', isOurs: true },
+      seed: { path: '/var/lib/libvirt/images/lab-etcd-1-cloud-init.iso', format: 'raw', pool: 'default', isOurs: true },
       program: undefined,
     })
   })
@@ -204,6 +212,7 @@ describe('disks', () => {
     const { disks } = await place({ volumeId: undefined, baseVolume: 'debian.qcow2', volumePool: 'os' })
     expect(disks.root).toEqual({
       ...{ path: '/var/lib/libvirt/os/lab-etcd-1.qcow2', format: 'qcow2', pool: 'os', isOurs: true },
+      base: { path: '/var/lib/libvirt/os/debian.qcow2', version: `${10 * 1024 ** 3} ${1024 ** 3}` },
     })
   })
 
@@ -244,7 +253,7 @@ describe('disks', () => {
     [
       "a cloud-init volume that is somebody else's",
       {},
-      { volumes: [...(DATA.volumes ?? []), volume('default', 'etcd-1-cloud-init.iso')] },
+      { volumes: [...(DATA.volumes ?? []), volume('default', 'lab-etcd-1-cloud-init.iso')] },
       'VolumeForeign',
       'left alone',
     ],
@@ -264,7 +273,11 @@ describe('disks', () => {
   test('containers have directories', async () => {
     const { disks, arch } = await place({ volumeId: '/srv/roots/etcd-1' }, { kind: 'lxc' })
     expect(disks.root).toEqual({ path: '/srv/roots/etcd-1', format: 'dir', isOurs: false })
-    expect(disks.seed).toMatchObject({ path: '/var/lib/libvirt/images/etcd-1-cloud-init', format: 'dir', isOurs: true })
+    expect(disks.seed).toMatchObject({
+      path: '/var/lib/libvirt/images/lab-etcd-1-cloud-init',
+      format: 'dir',
+      isOurs: true,
+    })
     expect(arch).toBe('x86_64')
     expect(await refusals([machineOf({ volumeId: undefined, baseVolume: 'x' })], { kind: 'lxc' })).toMatchObject([
       { code: 'VolumeMissing', message: expect.stringContaining('no root directory') as unknown },
@@ -276,9 +289,47 @@ describe('a machine that is there', () => {
   test('keeps its volumes, its instance and what auto has chosen', async () => {
     const machine = machineOf({ volumeId: undefined, baseVolume: 'os/debian.qcow2' })
     const made = await madeBefore(machine)
-    const volumes = ['lab-etcd-1.qcow2', 'etcd-1-cloud-init.iso'].map((name) => volume('default', name))
+    const volumes = ['lab-etcd-1.qcow2', 'lab-etcd-1-cloud-init.iso'].map((name) => volume('default', name))
     const facts = await factsFor([machine], { domains: [made], volumes: [...(DATA.volumes ?? []), ...volumes] })
     expect(placeMachine(machine, facts)).toMatchObject({ instanceId: 'iid-0', domainType: 'qemu' })
+  })
+
+  test('keeps what the stack file leaves open of its network, whatever libvirt says of that now', async () => {
+    const machine = machineOf()
+    const domains = [await madeBefore(machine)]
+    const networks = [network('lan', { addresses: [{ address: '192.168.121.2', prefixLength: 16 }] })]
+    const [now] = placeMachine(machine, await factsFor([machine], { domains, networks })).interfaces
+    expect(now).toMatchObject({ prefixLength: 24, gateway: '192.168.121.1', dnsServers: ['192.168.121.1'] })
+    const given = machineOf({ networks: [{ ...LAN, gateway: '192.168.121.9' }] })
+    const [other] = placeMachine(given, await factsFor([given], { domains, networks })).interfaces
+    expect(other).toMatchObject({ gateway: '192.168.121.9', dnsServers: ['192.168.121.1'] })
+  })
+
+  test('is refused on a base that is not the one its disk was made from, under the same name', async () => {
+    const machine = machineOf({ volumeId: undefined, baseVolume: 'os/debian.qcow2' })
+    const domains = [await madeBefore(machine)]
+    const root = volume('default', 'lab-etcd-1.qcow2')
+    const rebuilt = volume('os', 'debian.qcow2', { modified: '1700000000.1' })
+    expect(await refusals([machine], { domains, volumes: [root, rebuilt] })).toMatchObject([
+      { code: 'BaseChanged', message: expect.stringContaining('is not the one that the disk of "etcd-1"') as unknown },
+    ])
+    // Without its disk it is made from the new one.
+    expect(await refusals([machine], { domains, volumes: [rebuilt] })).toEqual([])
+    const renamed = machineOf({ volumeId: undefined, baseVolume: 'os/debian-2.qcow2' })
+    const volumes = [root, volume('os', 'debian-2.qcow2')]
+    const { disks } = placeMachine(renamed, await factsFor([renamed], { domains, volumes }))
+    expect(disks.root.base?.path).toBe('/var/lib/libvirt/os/debian.qcow2')
+  })
+
+  test('is of this stack and of no other of the same name', async () => {
+    const machine = machineOf()
+    const { metadata = '', ...made } = await madeBefore(machine)
+    const named = (id: string) => ({ domains: [{ ...made, metadata: metadata.replace('{', `{"stackId":"${id}",`) }] })
+    const problems = async (data: HypervisorData) =>
+      placeMachines([machine], await factsFor([machine], data, 'a')).problems
+    expect(await problems(named('b'))).toMatchObject([{ code: 'StackElsewhere' }])
+    expect(await problems(named('a'))).toEqual([])
+    expect(await problems({ domains: [{ ...made, metadata }] })).toEqual([])
   })
 
   test('is somebody else’s without our record, and is left alone', async () => {

@@ -57,11 +57,18 @@ function tryPlace(
   instanceId: string | undefined,
   report: Report,
 ): Placement | undefined {
-  const { stack, host, kind, domainTypes } = facts
+  const { stack, stackId, host, kind, domainTypes } = facts
   const present = presentRecord(machine, facts, report)
   if (present === 'foreign') return undefined
   const record = present ?? facts.orphans.get(machine.name)
-  const interfaces = placeInterfaces(machine, facts, report)
+  if (record?.stackId !== undefined && stackId !== undefined && record.stackId !== stackId) {
+    const message = `Cannot make "${machine.name}": it belongs to a stack of that name that was made elsewhere; its secrets are on the host that made it`
+    report(
+      new HoldfastError('StackElsewhere', message, { hint: 'run Holdfast there, or give this stack another name' }),
+    )
+    return undefined
+  }
+  const interfaces = placeInterfaces(machine, facts, record?.hardware, report)
   const disks = placeDisks(machine, facts, record?.disks, report)
   const domainType = domainTypes.get(machine.name)
   if (disks === undefined || interfaces.length < machine.hardware.networks.length || interfaces.length === 0)
@@ -69,6 +76,7 @@ function tryPlace(
   if (domainType === undefined) throw new TypeError(`the facts are not about ${machine.name}`)
   const placement: Placement = {
     stack,
+    ...(stackId !== undefined && { stackId }),
     domain: domainName(stack, machine.name),
     uuid: uuidOf(stack, machine.name),
     instanceId: instanceId ?? record?.instanceId ?? randomUUID(),

@@ -1,11 +1,15 @@
 // The interfaces of a machine in their networks: what the stack file leaves open is what libvirt says of the network.
 
+import { isIP } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import { closest } from '../../lib/closest.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { NetworkInterface } from '../../machine/hardware.ts'
 import type { Machine } from '../../machine/machine.ts'
+import { type RecordedInterface, recordedInterfaces } from './hardware-changes.ts'
 import type { Network } from './hypervisor.ts'
 import { macOf } from './identity.ts'
+import type { MachineRecord } from './machine-record.ts'
 import type { PlaceFacts } from './place-facts.ts'
 import type { PlacedInterface } from './placement.ts'
 import { contains, formatSubnet, isInRange, isReserved, isSameAddress, longestPrefix, type Subnet } from './subnet.ts'
@@ -13,7 +17,13 @@ import { contains, formatSubnet, isInRange, isReserved, isSameAddress, longestPr
 /** Takes what is in the way, so that all of it is told at once. */
 export type Report = (problem: HoldfastError) => void
 
-export function placeInterfaces(machine: Machine, facts: PlaceFacts, report: Report): readonly PlacedInterface[] {
+/** `before`: what the machine was made of, if it is there. What the stack file leaves open stays as it is then, whatever libvirt says now. */
+export function placeInterfaces(
+  machine: Machine,
+  facts: PlaceFacts,
+  before: MachineRecord['hardware'] | undefined,
+  report: Report,
+): readonly PlacedInterface[] {
   const { networks } = machine.hardware
   if (networks.length === 0) {
     report(
@@ -22,6 +32,7 @@ export function placeInterfaces(machine: Machine, facts: PlaceFacts, report: Rep
       }),
     )
   }
+  const recorded = recordedInterfaces(before ?? {})
   const placed: PlacedInterface[] = []
   for (const [index, wanted] of networks.entries()) {
     const ip = wanted.ip ?? (index === 0 ? machine.address : undefined)
@@ -36,12 +47,30 @@ export function placeInterfaces(machine: Machine, facts: PlaceFacts, report: Rep
       )
       continue
     }
-    // Two default routes would be one too many: the network that is named first has it.
-    const isFirstWay = placed.every(({ gateway }) => gateway === undefined)
-    const address = addressIn(machine.name, ip, wanted, known, isFirstWay, report)
+    // Two default routes of a family would be one too many: the network that is named first has it.
+    const isFirstWay = placed.every(({ gateway }) => gateway === undefined || isIP(gateway) !== isIP(ip))
+    const made = recorded.find(({ attach, ...each }) => isDeepStrictEqual(attach, known.attach) && each.ip === ip)
+    const address = addressIn(
+      machine.name,
+      ip,
+      withRecorded(wanted, made),
+      known,
+      { isFirstWay, isMade: made !== undefined },
+      report,
+    )
     if (address !== undefined) placed.push({ attach: known.attach, mac, ip, ...address })
   }
   return placed
+}
+
+function withRecorded(wanted: NetworkInterface, made: RecordedInterface | undefined): NetworkInterface {
+  if (made === undefined) return wanted
+  return {
+    ...wanted,
+    prefixLength: wanted.prefixLength ?? made.prefixLength,
+    gateway: wanted.gateway ?? made.gateway,
+    dnsServers: wanted.dnsServers.length > 0 ? wanted.dnsServers : made.dnsServers,
+  }
 }
 
 /** What is told of a machine and is not in its way. */
@@ -116,7 +145,7 @@ function addressIn(
   ip: string,
   wanted: NetworkInterface,
   { on, network }: Reach,
-  isFirstWay: boolean,
+  { isFirstWay, isMade }: { readonly isFirstWay: boolean; readonly isMade: boolean },
   report: Report,
 ): Address | undefined {
   const subnets = network?.addresses ?? []
@@ -140,7 +169,7 @@ function addressIn(
   if (isReserved(subnet)) return refuse(`${ip} stands for all of ${formatSubnet(subnet)}; wanted: one of its others`)
   if (host !== undefined && isSameAddress(host.address, ip)) return refuse(`${ip} is the host's own`)
   const isIsolated = network?.forward === undefined
-  const known = host === undefined || isIsolated ? undefined : host.address
+  const known = host === undefined || isIsolated || isMade ? undefined : host.address
   const gateway = wanted.gateway ?? (isFirstWay ? known : undefined)
   if (gateway !== undefined && !contains(subnet, gateway)) {
     return refuse(`its gateway ${gateway} is outside of ${formatSubnet(subnet)}`)

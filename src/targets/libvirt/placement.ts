@@ -6,6 +6,8 @@ import type { Hypervisor } from './hypervisor.ts'
 
 export interface Placement {
   readonly stack: string
+  /** Of the stack of that name that this one is; there may be others, made on other hosts. */
+  readonly stackId?: string
   /** `STACK-MACHINE`, so that two stacks may have machines of the same name. */
   readonly domain: string
   readonly uuid: string
@@ -46,6 +48,14 @@ export interface PlacedDisk {
   readonly pool?: string
   /** Made by us, and removed by us. */
   readonly isOurs: boolean
+  /** Of one that we make on another: which one that was. It must never change, for only what differs from it is on this one. */
+  readonly base?: PlacedBase
+}
+
+export interface PlacedBase {
+  readonly path: string
+  /** Another one for another content, as far as libvirt can tell. */
+  readonly version: string
 }
 
 /** Serial number of the data disk: how the guest finds it, whatever order disks come in. */

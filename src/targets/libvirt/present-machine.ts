@@ -94,13 +94,3 @@ export function waitingToGoOn({ hypervisor, domain, record }: PresentMachine): H
   const why = pausedError(record.machine, hypervisor.uri, domain).hint ?? ''
   return [{ name: 'state', from, to: 'running', takes: 'live', why }]
 }
-
-/** What was changed for its next start, which has not come yet. */
-export function waitingForStart({ domain: { definition, live } }: PresentMachine): HardwareChange[] {
-  if (live === undefined) return []
-  const change = (name: string, from: number, to: number): HardwareChange[] =>
-    from === to
-      ? []
-      : [{ name, from: String(from), to: String(to), takes: 'next start', why: 'it has not been started since' }]
-  return [...change('vcpus', live.vcpus, definition.vcpus), ...change('memory', live.memoryMib, definition.memoryMib)]
-}

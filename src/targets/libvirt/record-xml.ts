@@ -29,7 +29,11 @@ type Described = Pick<Domain, 'name' | 'metadata'>
 
 /** The record of a domain of this stack; undefined for domains of others, whatever their metadata say. */
 export function readRecord(domain: Described, stack: string): MachineRecord | undefined {
-  const record = tryReadRecord(domain)
+  const { name } = domain
+  const record = tryReadRecord(domain, {
+    of: `the metadata of domain "${name}"`,
+    hint: `if the machine may go, remove it with virsh ("undefine ${name}") and run "holdfast up": it is made anew`,
+  })
   if (record instanceof HoldfastError) {
     if (domain.name.startsWith(`${stack}-`)) throw record
     return undefined
@@ -39,16 +43,24 @@ export function readRecord(domain: Described, stack: string): MachineRecord | un
 
 /** The record of a domain of any stack; undefined where there is none that could be read. */
 export function readAnyRecord(domain: Described): MachineRecord | undefined {
-  const record = tryReadRecord(domain)
+  const record = tryReadRecord(domain, { of: '', hint: '' })
   return record instanceof HoldfastError ? undefined : record
 }
 
-function tryReadRecord({ name, metadata }: Described): MachineRecord | HoldfastError | undefined {
+export interface RecordSource {
+  /** For messages: `the metadata of domain "lab-etcd-1"`. */
+  readonly of: string
+  /** What to do when it is damaged. */
+  readonly hint: string
+}
+
+export function tryReadRecord(
+  { metadata }: Pick<Described, 'metadata'>,
+  { of, hint }: RecordSource,
+): MachineRecord | HoldfastError | undefined {
   if (metadata === undefined) return undefined
   const refusal = (what: string) =>
-    new HoldfastError('StateInvalid', `Cannot read the metadata of domain "${name}": ${what}; it was damaged`, {
-      hint: `if the machine may go, remove it with virsh ("undefine ${name}") and run "holdfast up": it is made anew`,
-    })
+    new HoldfastError('StateInvalid', `Cannot read ${of}: ${what}; it was damaged`, { hint })
   try {
     const value: unknown = JSON.parse(metadata)
     return isMachineRecord(value) ? value : refusal('not what Holdfast writes there')

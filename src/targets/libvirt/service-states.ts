@@ -3,7 +3,7 @@
 import type { Service } from '../../machine/machine.ts'
 import type { MachineState, ServiceState } from '../target.ts'
 import type { UnitState } from './cloud-init/apply-program.ts'
-import { unitName } from './cloud-init/units.ts'
+import { unitName } from '../../machine/unit-name.ts'
 
 const NOT_STARTED: ServiceState = { state: 'stopped', pid: undefined, since: 0, restarts: 0, lastError: undefined }
 

@@ -6,7 +6,7 @@ import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine, Service } from '../../machine/machine.ts'
 import { isStartedAlike } from '../../machine/started-alike.ts'
 import type { Applied } from './cloud-init/apply-program.ts'
-import { unitName } from './cloud-init/units.ts'
+import { unitName } from '../../machine/unit-name.ts'
 import type { GuestMachine } from './guest-machine.ts'
 import type { MachineRecord } from './machine-record.ts'
 import type { Placement } from './placement.ts'
@@ -34,15 +34,22 @@ export async function startMachine(machine: Machine, options: StartOptions): Pro
   const { present, guest, untilBooted, onPhase } = options
   const { hypervisor, domain } = present
   const wasOff = !isRunning(present)
-  const booting: MachineRecord = wasOff ? { ...present.record, hasBooted: true, pending: {} } : present.record
+  const booting: MachineRecord = { ...present.record, hasBooted: true, ...(wasOff && { pending: {} }) }
   const save = (record: MachineRecord) => hypervisor.setMetadata(domain.name, recordElement(record))
   if (wasOff) {
     await save(booting)
-    await hypervisor.start(domain.name)
+    try {
+      await hypervisor.start(domain.name)
+    } catch (error) {
+      // It has not begun to boot.
+      await save(present.record)
+      throw error
+    }
   }
   const { appliedDigest, seedDigest } = booting
   if (wasOff || appliedDigest !== seedDigest) await untilBooted()
-  // The first time, cloud-init has written everything itself.
+  // The first time, cloud-init has written everything itself. From now on there may be data: it must not begin anew.
+  if (appliedDigest === undefined) await save({ ...booting, appliedDigest: seedDigest })
   const isBehind = appliedDigest !== undefined && appliedDigest !== seedDigest
   const applied = isBehind
     ? await guest.apply(applyRequest(machine, await options.place(), undefined, booting))
@@ -55,7 +62,7 @@ export async function startMachine(machine: Machine, options: StartOptions): Pro
     ...{ appliedDigest: seedDigest, leftovers: [] },
     ...{ started: machine.services, pending: withoutPending(booting.pending, restarted) },
   }
-  if (JSON.stringify(started) !== JSON.stringify(booting)) await save(started)
+  if (JSON.stringify(started) !== JSON.stringify(present.record)) await save(started)
 }
 
 /** The names of those that were started anew. */

@@ -5,15 +5,17 @@
 // The definition comes first: it says whose the volumes are, those that are still to be made, too. The cloud-init volume, which is what
 // we read back, comes after what it tells of; until the record has its digest, it counts for nothing and is written again.
 
+import { randomUUID } from 'node:crypto'
 import type { Accelerator } from '../../machine/hardware.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { ExistingMachine } from '../target.ts'
 import { PROGRAM_DRIVE, renderDomain, SEED_DRIVE } from './domain-xml.ts'
 import type { GuestMachine } from './guest-machine.ts'
+import { definitionChanges, refuseOtherDisks } from './definition-changes.ts'
 import { compareHardwareRecords } from './hardware-changes.ts'
 import type { Hypervisor } from './hypervisor.ts'
 import type { MachineRecord } from './machine-record.ts'
-import { findOrphan } from './orphan.ts'
+import { findOrphan, orphanMachine } from './orphan.ts'
 import { baseVolumeId, type DomainType, type PlaceFacts, readPlaceFacts } from './place-facts.ts'
 import { placeMachine } from './place-machine.ts'
 import type { Placement } from './placement.ts'
@@ -21,11 +23,13 @@ import { isRunning, type PresentMachine, writtenMachine } from './present-machin
 import { ensureProgram, programHash, removeProgram } from './program-volume.ts'
 import { recordElement } from './record-xml.ts'
 import { readSeed, type SeedFiles, type SeedPlace, writeSeed } from './seed-volume.ts'
+import { discardBoot, unborn, whyUnfinished } from './unfinished-boot.ts'
 import { createVolumeOf, volumeOf } from './volume-of.ts'
 import { applyRequest, pendingAfter, recordOf, seedFiles, withInitialFiles } from './written-machine.ts'
 
 export interface WriteOptions {
   readonly stack: string
+  readonly stackId?: string
   readonly hypervisor: Hypervisor
   readonly present: PresentMachine | undefined
   readonly chooseType: (hypervisor: Hypervisor, wanted: Accelerator) => Promise<DomainType>
@@ -34,45 +38,68 @@ export interface WriteOptions {
   /** For files that are gone when we are done. */
   readonly temporary: string
   readonly signal: AbortSignal
+  /** What there is to say of it. */
+  readonly onPhase?: (machine: string, phase: string, isWarning: boolean) => void
 }
 
 const GIB = 1024 ** 3
 
-type Placing = Pick<WriteOptions, 'stack' | 'hypervisor' | 'chooseType' | 'temporary' | 'signal'>
+type Placing = Pick<WriteOptions, 'stack' | 'stackId' | 'hypervisor' | 'chooseType' | 'temporary' | 'signal'>
 
 /** What there is to know before machines are placed on a hypervisor. */
 export function factsFor(machines: readonly Machine[], placing: Placing): Promise<PlaceFacts> {
-  const { stack, hypervisor, chooseType, temporary, signal } = placing
+  const { stack, stackId, hypervisor, chooseType, temporary, signal } = placing
   return readPlaceFacts(hypervisor, machines, {
     ...{ stack, programHash: programHash() },
+    ...(stackId !== undefined && { stackId }),
     chooseType: (wanted) => chooseType(hypervisor, wanted),
     findOrphan: (machine, pools) => findOrphan(hypervisor, machine, stack, { pools, temporary, signal }),
   })
 }
 
 export async function writeMachine(wanted: Machine, options: WriteOptions): Promise<void> {
-  const { present, hypervisor } = options
+  const { temporary, signal } = options
+  const begun = options.present && (await withoutUnfinishedBoot(wanted, options.present, options))
+  const present = begun ?? options.present
+  const isAnew = begun !== undefined
   const facts = await factsFor([wanted], options)
-  const placed = placeMachine(wanted, facts)
+  const placed = placeMachine(wanted, facts, isAnew ? randomUUID() : undefined)
   const fresh = recordOf(wanted, placed)
-  const before = present === undefined ? undefined : await writtenMachine(present, options)
+  const orphan = facts.orphans.get(wanted.name)
+  // Of one that is taken up again nobody knows what its disks have of what it should have.
+  const known = present?.record ?? (orphan && { ...orphan, hasBooted: true, appliedDigest: 'unknown' })
+  const before =
+    present !== undefined
+      ? await writtenMachine(present, options)
+      : orphan && (await orphanMachine(orphan, { hypervisor: options.hypervisor, temporary, signal }))
   const machine = withInitialFiles(wanted, before)
-  if (present === undefined) {
-    // Of one that is taken up again nobody knows what its disks have of what it should have.
-    const record = facts.orphans.has(wanted.name) ? { ...fresh, hasBooted: true, appliedDigest: 'unknown' } : fresh
-    await hypervisor.define(renderDomain(machine, placed, record))
-    return new Writing(machine, placed, record, before, options).write()
-  }
-  const { isKept: _, ...record } = present.record
+  const writing = { ...options, present }
+  if (known === undefined) return new Writing(machine, placed, fresh, before, writing).define()
+  const { isKept: _, ...record } = isAnew ? { ...unborn(known), instanceId: fresh.instanceId } : known
   const changes = compareHardwareRecords(record.hardware, fresh.hardware)
   if (changes.some(({ takes }) => takes === 'replace')) {
     // Until it is made anew it stays what it is, and goes on to be told.
-    const asIs = { ...placed, disks: record.disks }
-    return new Writing(machine, asIs, record, before, options).write()
+    const asIs = new Writing(machine, { ...placed, disks: record.disks }, record, before, writing)
+    return present === undefined ? asIs.define() : asIs.write()
   }
-  const updated = { ...record, ...fresh, seedDigest: record.seedDigest }
-  if (changes.length > 0) await hypervisor.define(renderDomain(machine, placed, updated))
-  return new Writing(machine, placed, updated, before, options).write()
+  const updated = new Writing(machine, placed, { ...record, ...fresh, seedDigest: record.seedDigest }, before, writing)
+  const isAsDefined =
+    changes.length === 0 && present !== undefined && definitionChanges(machine, placed, present.domain).length === 0
+  return isAsDefined ? updated.write() : updated.define()
+}
+
+/** The machine as it is before its first boot; undefined when it can stay as it is. */
+async function withoutUnfinishedBoot(
+  wanted: Machine,
+  present: PresentMachine,
+  options: WriteOptions,
+): Promise<PresentMachine | undefined> {
+  const why = await whyUnfinished(present, options.guest)
+  if (why === undefined) return undefined
+  // Whatever is in its way is told before anything is taken away.
+  placeMachine(wanted, await factsFor([wanted], options))
+  options.onPhase?.(wanted.name, `${why}; it is made anew`, true)
+  return discardBoot(present)
 }
 
 class Writing {
@@ -95,6 +122,14 @@ class Writing {
     this.#record = record
     this.#before = before
     this.#options = options
+  }
+
+  /** With its definition. */
+  async define(): Promise<void> {
+    const { hypervisor, present } = this.#options
+    if (present !== undefined) refuseOtherDisks(this.#machine.name, this.#placement, present.domain)
+    await hypervisor.define(renderDomain(this.#machine, this.#placement, this.#record))
+    return this.write()
   }
 
   async write(): Promise<void> {
@@ -123,8 +158,7 @@ class Writing {
     const { volumeSizeGib } = hardware
     const capacityBytes = volumeSizeGib === undefined ? base.capacityBytes : volumeSizeGib * GIB
     await createVolumeOf(hypervisor, root, { format: 'qcow2', capacityBytes, backing: base })
-    const { hasBooted: _, appliedDigest: __, started: ___, pending: ____, leftovers: _____, ...unborn } = this.#record
-    this.#record = unborn
+    this.#record = unborn(this.#record)
   }
 
   async #ensureProgram(): Promise<void> {

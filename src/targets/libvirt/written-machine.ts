@@ -7,8 +7,7 @@ import type { Machine, MachineFile, Service } from '../../machine/machine.ts'
 import type { ExistingMachine } from '../target.ts'
 import { APPLY_PATH, APPLY_PROGRAM, type ApplyRequest } from './cloud-init/apply-program.ts'
 import { renderCloudInit } from './cloud-init/cloud-init.ts'
-import { dataFiles } from './cloud-init/data-disk.ts'
-import { INSTALL_PROGRAM, programsOf } from './cloud-init/program-copy.ts'
+import { ownFiles } from './cloud-init/own-files.ts'
 import { SEED_RECORD, seedJson } from './cloud-init/seed-record.ts'
 import { renderUnits } from './cloud-init/units.ts'
 import { ownFile } from './cloud-init/written-file.ts'
@@ -43,10 +42,12 @@ export function seedFiles(machine: Machine, placement: Placement): SeedFiles {
 
 /** As it is before anything was made of it. */
 export function recordOf(machine: Machine, placement: Placement): MachineRecord {
-  const { stack, instanceId, disks } = placement
+  const { stack, stackId, instanceId, disks } = placement
   const { name, kind, address } = machine
   return {
-    ...{ stack, machine: name, kind, address, instanceId },
+    stack,
+    ...(stackId !== undefined && { stackId }),
+    ...{ machine: name, kind, address, instanceId },
     ...{ seedDigest: '', disks, hardware: hardwareOf(machine, placement) },
   }
 }
@@ -60,8 +61,7 @@ export function applyRequest(
 ): ApplyRequest & Required<Pick<ApplyRequest, 'remove'>> {
   const files: readonly Omit<MachineFile, 'onChange'>[] = [
     ...machine.files,
-    ...dataFiles(machine, placement),
-    ...(programsOf(machine).length > 0 ? [INSTALL_PROGRAM] : []),
+    ...ownFiles(machine, placement),
     ownFile(APPLY_PATH, APPLY_PROGRAM),
   ]
   const kept = new Set([...files, ...machine.directories].map(({ path }) => path))

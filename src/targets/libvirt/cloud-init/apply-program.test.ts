@@ -14,8 +14,9 @@ import {
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { APPLY_PROGRAM, type Applied, type ApplyRequest } from './apply-program.ts'
-import { readServiceStates } from './unit-states.ts'
+import { APPLY_PROGRAM, type Applied, type ApplyRequest, type UnitState } from './apply-program.ts'
+import { service } from '../../../../test/support/local-stack.ts'
+import { machineState } from '../service-states.ts'
 
 const { username: owner } = userInfo()
 const isRoot = process.getuid?.() === 0
@@ -201,7 +202,9 @@ describe('states', () => {
     expect(stderr).toBe('')
     const at = { since: Date.UTC(2026, 10, 16, 9, 50, 8), restarts: 0, pid: undefined, lastError: undefined }
     const lastError = 'exit code 78: oh no'
-    expect(Object.fromEntries(readServiceStates(stdout))).toEqual({
+    const services = ['a', 'b', 'c', 'd', 'e'].map((name) => service(name, ''))
+    const { services: states } = machineState(services, JSON.parse(stdout) as UnitState[])
+    expect(Object.fromEntries(states)).toEqual({
       a: { ...at, state: 'running', pid: 42 },
       b: { ...at, state: 'done' },
       c: { ...at, state: 'waiting', restarts: 3, lastError },

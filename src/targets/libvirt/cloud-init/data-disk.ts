@@ -5,10 +5,11 @@
 //   (formats or checks)                                   (gives it to its user)
 
 import type { Machine, MachineDirectory } from '../../../machine/machine.ts'
+import { octal } from '../../../machine/octal.ts'
 import { DATA_SERIAL, type Placement } from '../placement.ts'
-import { commandLine, escapePath, quoteWord } from './systemd-text.ts'
+import { commandLine, escapePath } from './systemd-text.ts'
 import type { Unit } from './units.ts'
-import { octal, ownFile, type WrittenFile } from './written-file.ts'
+import { ownFile, type WrittenFile } from './written-file.ts'
 
 /** When it is active, data may be read and written. */
 export const DATA_UNIT = 'holdfast-data.service'
@@ -26,7 +27,15 @@ code=0
 blkid -p "$1" || code=$?
 case $code in
 0) fsck -a "$1" || [ $? -eq 1 ] ;;
-2) mkfs.ext4 -q -L ${DATA_SERIAL} "$1" ;;
+2)
+    # What was wiped, or is encrypted without a header, has no name that blkid knows.
+    if ! cmp -s -n 1048576 "$1" /dev/zero; then
+        echo "Cannot make a file system on $1: it is not empty, and what is on it is not known; it is left as it is" >&2
+        echo "If nothing on it is wanted: wipefs --all $1 && dd if=/dev/zero of=$1 bs=1M count=1" >&2
+        exit 1
+    fi
+    mkfs.ext4 -q -L ${DATA_SERIAL} "$1"
+    ;;
 *) echo "Cannot tell what is on $1; it is left as it is" >&2; exit 1 ;;
 esac
 `,
@@ -94,7 +103,7 @@ After=${DISK_UNIT}
 
 [Mount]
 What=${DEVICE}
-Where=${quoteWord(directory.path)}
+Where=${directory.path.replaceAll('%', '%%')}
 # The machine boots without it, and its services wait.
 Options=nofail
 `,

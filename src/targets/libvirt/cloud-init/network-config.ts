@@ -2,18 +2,18 @@
 // that all who have to read it agree: cloud-init of Debian 12 makes ::/64 of the route ::/0, so IPv6 has a gateway instead;
 // netplan looks for MAC addresses that interfaces of containers do not have, and these have their names already.
 
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import { reveal } from '../../../machine/content.ts'
 import type { PlacedInterface, Placement } from '../placement.ts'
 import { type YamlMap, yamlContent } from './yaml-content.ts'
 
 export function networkConfig({ interfaces, kind }: Placement): string {
-  // Two default routes are one too many.
-  const leading = interfaces.find(({ gateway }) => gateway !== undefined)
+  // Two default routes of a family are one too many.
+  const leading = [4, 6].map((family) => interfaces.find(({ gateway = '' }) => isIP(gateway) === family))
   const ethernets = interfaces.map((each, index): [string, YamlMap] => {
     const name = `eth${index}`
     const known = kind === 'lxc' ? {} : { match: { macaddress: each.mac }, 'set-name': name }
-    return [name, { ...known, ...addresses(each, each === leading) }]
+    return [name, { ...known, ...addresses(each, leading.includes(each)) }]
   })
   return reveal(yamlContent({ version: 2, ethernets: Object.fromEntries(ethernets) }))
 }

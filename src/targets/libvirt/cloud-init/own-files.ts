@@ -2,24 +2,18 @@
 
 import type { Machine, PackageSource } from '../../../machine/machine.ts'
 import type { Placement } from '../placement.ts'
-import { APPLY_PATH, APPLY_PROGRAM } from './apply-program.ts'
 import { dataFiles } from './data-disk.ts'
 import { INSTALL_PROGRAM, programsOf } from './program-copy.ts'
-import { ownFile, type WrittenFile, writeFile } from './written-file.ts'
-import type { YamlMap } from './yaml-content.ts'
+import { ownFile, type WrittenFile } from './written-file.ts'
 
-/** The longest of all, and the same for every machine: written once for all of them. */
-const APPLY = writeFile(ownFile(APPLY_PATH, APPLY_PROGRAM), { defer: false })
-
-/** As entries of `write_files`. */
-export function ownFiles(machine: Machine, placement: Placement): YamlMap[] {
-  const files = [
+/** Without apply.py, by which they are changed later. */
+export function ownFiles(machine: Machine, placement: Placement): WrittenFile[] {
+  return [
     ...dataFiles(machine, placement),
     ...(programsOf(machine).length > 0 ? [INSTALL_PROGRAM] : []),
     ...(machine.kind === 'postgres' ? postgresFiles(placement) : []),
-    ...(machine.hardware.installDependencies ? (machine.packageSources ?? []).flatMap(sourceFiles) : []),
+    ...(machine.hardware.installDependencies ? packageFiles(machine) : []),
   ]
-  return [...files.map((file) => writeFile(file, { defer: false })), APPLY]
 }
 
 /** A package would make a cluster of its own when it is installed. */
@@ -33,6 +27,13 @@ const WATCHDOG_RULE = ownFile(
 
 function postgresFiles({ kind }: Placement): WrittenFile[] {
   return [NO_MAIN_CLUSTER, ...(kind === 'qemu' ? [WATCHDOG_RULE] : [])]
+}
+
+/** What a package only recommends may be a server, too. */
+const NO_RECOMMENDS = ownFile('/etc/apt/apt.conf.d/90holdfast', 'APT::Install-Recommends "false";\n')
+
+function packageFiles({ packageSources = [] }: Machine): WrittenFile[] {
+  return [NO_RECOMMENDS, ...packageSources.flatMap(sourceFiles)]
 }
 
 /** apt reads keys as they are written here; cloud-init would want GnuPG to be there. */

@@ -12,7 +12,7 @@ const PROGRAMS = `${PROGRAM.home}/program/`
 
 export const INSTALL_PROGRAM = ownFile(
   '/usr/local/lib/holdfast/install-program.sh',
-  `# Copies versions of the program that are not there from the volume that has them.
+  `# Copies versions of the program that are not there from the volume that has them, and removes all others.
 # Usage: install-program.sh VERSION...
 set -eu
 home=${PROGRAM.home}/program
@@ -35,6 +35,14 @@ for version; do
     cp -R --preserve=mode "$volume/program/$version" "$home/.new-$version"
     sync -f "$home/.new-$version"
     mv -T "$home/.new-$version" "$home/$version"
+done
+
+# Those that nobody wants go, once nobody runs them any more.
+used=$(readlink /proc/[0-9]*/exe || :)
+for old in "$home"/*; do
+    case " $* " in *" \${old##*/} "*) continue ;; esac
+    case "$used" in *"$old/"*) continue ;; esac
+    rm -rf "$old"
 done
 `,
 )

@@ -67,6 +67,12 @@ test('a step comes after the services before it, and is tried until it is done o
   expect(text).toContain('RestartPreventExitStatus=78\n')
 })
 
+test('a step holds up no service after it, and an old one is not started because of a later one', () => {
+  const step = { ...service, name: 'etcd-auth', once: true }
+  const text = unitsOf([service, step, { ...service, name: 'node-exporter' }]).get('holdfast-node-exporter.service')
+  expect(text).toContain('Wants=network-online.target\nAfter=network-online.target holdfast-etcd.service\n')
+})
+
 test('PostgreSQL stays when Patroni is killed, and has a watchdog in a virtual machine', () => {
   const patroni: Service = { ...service, name: 'patroni', reloadSignal: 'SIGHUP' }
   const unit = (kind: Placement['kind']) =>
@@ -89,6 +95,10 @@ test('no service starts before its data disk is mounted', () => {
   expect(units.get('holdfast-etcd.service')).toMatch(
     /^Requires=holdfast-data.service\nAfter=.* holdfast-data.service$/mu,
   )
+  const exporter = { ...service, name: 'node-exporter', isOfHost: true } as const
+  expect(unitsOf([service, exporter], { hardware }).get('holdfast-node-exporter.service')).not.toContain(
+    'holdfast-data',
+  )
   expect([...unitsOf([service], { hardware }, 'lxc').keys()]).toEqual([
     'holdfast-data.service',
     'holdfast-etcd.service',
@@ -101,6 +111,12 @@ test('our own program is put in place before a service that needs it starts', ()
   expect(units.get('holdfast-program.service')).toContain('install-program.sh abc\n')
   expect(units.get('holdfast-dns.service')).toContain('Wants=network-online.target holdfast-program.service\n')
   expect(units.get('holdfast-dns.service')).toContain('AmbientCapabilities=CAP_NET_BIND_SERVICE\n')
+})
+
+test('the place of a mount is written as systemd takes it', () => {
+  const directories = [{ path: '/srv/a b/100%', owner: 'etcd', mode: 0o700, isData: true }]
+  const units = unitsOf([service], { hardware: { ...HARDWARE, dataVolumeId: '/images/data' }, directories })
+  expect(units.get(String.raw`srv-a\x20b-100\x25.mount`)).toContain('\nWhere=/srv/a b/100%%\n')
 })
 
 test('words mean nothing to systemd but themselves', () => {

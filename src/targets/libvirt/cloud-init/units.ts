@@ -2,6 +2,7 @@
 // starts again what ends, and its journal has what they say.
 
 import type { Machine, Service } from '../../../machine/machine.ts'
+import { unitName } from '../../../machine/unit-name.ts'
 import type { Placement } from '../placement.ts'
 import { DATA_UNIT, dataDirectory, dataUnits } from './data-disk.ts'
 import { needsProgram, PROGRAM_UNIT, programUnits } from './program-copy.ts'
@@ -10,10 +11,6 @@ import { commandLine, quoteWord } from './systemd-text.ts'
 export interface Unit {
   readonly name: string
   readonly text: string
-}
-
-export function unitName(service: string): string {
-  return `holdfast-${service}.service`
 }
 
 /** All units of a machine. Those of its services are enabled; they start the others. */
@@ -26,21 +23,26 @@ export function renderUnits(machine: Machine, placement: Placement): Unit[] {
 }
 
 export function renderUnit(service: Service, machine: Machine, placement: Placement): Unit {
-  const before = machine.services.slice(0, machine.services.indexOf(service)).map(({ name }) => unitName(name))
-  const hasDataDisk = dataDirectory(machine, placement) !== undefined
-  const wanted = ['network-online.target', ...(needsProgram(service) ? [PROGRAM_UNIT] : []), ...before]
+  const needsData = service.isOfHost !== true && dataDirectory(machine, placement) !== undefined
+  const wanted = ['network-online.target', ...(needsProgram(service) ? [PROGRAM_UNIT] : [])]
   const text = section('Unit', {
     Description: `${service.name} of ${machine.name} (Holdfast)`,
     Wants: wanted.join(' '),
     // Without its disk a service would begin anew with nothing.
-    Requires: hasDataDisk ? DATA_UNIT : undefined,
-    After: [...wanted, ...(hasDataDisk ? [DATA_UNIT] : [])].join(' '),
+    Requires: needsData ? DATA_UNIT : undefined,
+    After: [...wanted, ...precedents(service, machine), ...(needsData ? [DATA_UNIT] : [])].join(' '),
     StartLimitIntervalSec: 0,
   })
   return {
     name: unitName(service.name),
     text: `${text}\n${section('Service', serviceSettings(service, placement))}\n${section('Install', { WantedBy: 'multi-user.target' })}`,
   }
+}
+
+/** Those before it, in whose start it takes part only by its turn. A step may take long, and holds up nobody but other steps. */
+function precedents(service: Service, { services }: Machine): string[] {
+  const before = services.slice(0, services.indexOf(service))
+  return before.filter(({ once }) => service.once === true || once !== true).map(({ name }) => unitName(name))
 }
 
 type Settings = Readonly<Record<string, string | number | readonly string[] | undefined>>

@@ -44,7 +44,9 @@ describe('packages', () => {
     expect(userData(postgres).bootcmd?.[0]).toEqual(
       expect.arrayContaining(['mask', 'patroni.service', 'postgresql.service']),
     )
+    expect(userData(postgres, { packages: ['postgresql-16'] }).bootcmd?.[0]).toContain('postgresql.service')
     expect(paths(userData(postgres))).toContain('/etc/postgresql-common/createcluster.d/no-main.conf')
+    expect(paths(userData(postgres))).toContain('/etc/apt/apt.conf.d/90holdfast')
   })
 
   test('are not installed when the image has them, and are kept from starting all the same', () => {
@@ -52,7 +54,13 @@ describe('packages', () => {
     const data = userData(etcd, { hardware })
     expect(data).not.toHaveProperty('packages')
     expect(data).not.toHaveProperty('package_update')
-    expect(data.bootcmd).toHaveLength(1)
+    expect(data.bootcmd?.[0]).toContain('etcd.service')
+    expect(paths(data)).not.toContain('/etc/apt/apt.conf.d/90holdfast')
+  })
+
+  test('may be in the image unasked, as agents for logs are, and do not start there', () => {
+    const services = [{ ...etcd.machine.services[0], name: 'fluentd' }]
+    expect(userData(etcd, { services, packages: [] }).bootcmd?.[0]).toContain('fluentd.service')
   })
 
   test('may come from a source of somebody else, with its key', () => {

@@ -4,12 +4,19 @@
 import type { Hardware } from '../../../machine/hardware.ts'
 import type { Content } from '../../../machine/content.ts'
 import type { Machine, MachineDirectory } from '../../../machine/machine.ts'
+import { octal } from '../../../machine/octal.ts'
+import { unitName } from '../../../machine/unit-name.ts'
 import type { Placement } from '../placement.ts'
+import { APPLY_PATH, APPLY_PROGRAM } from './apply-program.ts'
 import { DATA_UNIT, dataDirectory } from './data-disk.ts'
+import { beginFirstBoot, END_FIRST_BOOT } from './first-boot.ts'
 import { ownFiles } from './own-files.ts'
-import { renderUnits, unitName } from './units.ts'
-import { octal, ownFile, writeFile } from './written-file.ts'
+import { renderUnits } from './units.ts'
+import { ownFile, writeFile } from './written-file.ts'
 import { type YamlMap, yamlContent } from './yaml-content.ts'
+
+/** The longest of all, and the same for every machine: written once for all of them. */
+const APPLY = writeFile(ownFile(APPLY_PATH, APPLY_PROGRAM), { defer: false })
 
 const UNITS = '/etc/systemd/system'
 
@@ -25,14 +32,15 @@ export function userData(machine: Machine, placement: Placement): Content {
       ssh_pwauth: false,
       disable_root: true,
       users: [administrator(hardware), ...ownersOf(machine).map(systemUser)],
-      bootcmd: maskCommands(machine.packages),
+      bootcmd: [...maskCommands(machine), ...beginFirstBoot(machine, placement)],
       ...(hardware.installDependencies ? packages(machine, placement) : {}),
       write_files: [
         ...machine.files.map((file) => writeFile(file, { defer: true })),
         ...renderUnits(machine, placement).map(({ name, text }) =>
           writeFile(ownFile(`${UNITS}/${name}`, text), { defer: false }),
         ),
-        ...ownFiles(machine, placement),
+        ...ownFiles(machine, placement).map((file) => writeFile(file, { defer: false })),
+        APPLY,
       ],
       runcmd: commands(machine, placement),
     }),
@@ -81,10 +89,16 @@ const PACKAGE_UNITS: Readonly<Record<string, readonly string[]>> = {
   'fluent-package': ['fluentd'],
 }
 
-function maskCommands(names: readonly string[]): (readonly string[])[] | undefined {
-  const units = names.flatMap((name) => PACKAGE_UNITS[name] ?? []).map((name) => `${name}.service`)
+/** Agents for logs may come with the image. */
+const AGENTS: readonly string[] = ['fluent-bit', 'fluentd']
+
+function maskCommands({ packages: names, services }: Machine): (readonly string[])[] {
+  // PostgreSQL's has its version in its name.
+  const ofPackages = names.flatMap((name) => PACKAGE_UNITS[name.replace(/^postgresql-\d+$/u, 'postgresql')] ?? [])
+  const ofImage = services.map(({ name }) => name).filter((name) => AGENTS.includes(name))
+  const units = [...new Set([...ofPackages, ...ofImage])].map((name) => `${name}.service`)
   return units.length === 0
-    ? undefined
+    ? []
     : [['cloud-init-per', 'instance', 'holdfast-mask', 'systemctl', 'mask', '--now', ...units]]
 }
 
@@ -108,6 +122,7 @@ function commands(machine: Machine, placement: Placement): (readonly string[])[]
           ['systemctl', 'start', '--no-block', ...units],
         ]),
     ...(placement.kind === 'qemu' ? [['systemctl', 'start', '--no-block', 'qemu-guest-agent.service']] : []),
+    END_FIRST_BOOT,
   ]
 }
 

@@ -3,6 +3,7 @@
 import { Secret } from '../../../lib/secret.ts'
 import { type Content, hasSecrets, plain, reveal } from '../../../machine/content.ts'
 import type { MachineFile } from '../../../machine/machine.ts'
+import { octal } from '../../../machine/octal.ts'
 import { Block, isBlockText, type YamlMap, type YamlValue } from './yaml-content.ts'
 
 export type WrittenFile = Pick<MachineFile, 'path' | 'owner' | 'mode' | 'content'>
@@ -24,10 +25,6 @@ export function writeFile(
     defer: defer ? true : undefined,
     ...written(content),
   }
-}
-
-export function octal(mode: number): string {
-  return mode.toString(8).padStart(4, '0')
 }
 
 function written(content: Content): { readonly encoding?: string; readonly content: YamlValue } {
