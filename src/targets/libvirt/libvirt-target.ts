@@ -110,7 +110,7 @@ export class LibvirtTarget implements Target {
     const present = await this.#fleet.findOn(hypervisor, machine.name)
     await writeMachine(machine, {
       ...this.#placing(hypervisor, true),
-      present,
+      ...{ present, onPhase: this.#options.onPhase },
       guest: async () => {
         if (present === undefined) throw new TypeError(`${machine.name} does not run`)
         const guest = this.#guests.of(present)
@@ -226,9 +226,9 @@ export class LibvirtTarget implements Target {
   }
 
   #placing(hypervisor: Hypervisor, isTried: boolean) {
-    const { stack, temporary, signal, chooseType } = this.#options
+    const { stack, stackId, temporary, signal, chooseType } = this.#options
     return {
-      ...{ hypervisor, stack, temporary, signal },
+      ...{ hypervisor, stack, temporary, signal, ...(stackId !== undefined && { stackId }) },
       chooseType: (where: Hypervisor, wanted: Accelerator) => chooseType(where, wanted, isTried),
     }
   }

@@ -61,7 +61,7 @@ test('a domain that runs', () => {
       type: 'qemu',
       vcpus: 1,
       memoryMib: 64,
-      maxMemoryMib: 64,
+      maxMemoryMib: 96,
       macs: ['52:54:00:aa:bb:01'],
       disks: ['/images/top.qcow2', '/dev/vg/data', 'seeds/one.iso'],
     },
