@@ -66,8 +66,9 @@ export async function renderOnce(): Promise<Rendering> {
       renderMachines(stack, site, { etcd: [], dnsFiles: [] }).map((machine) => withHostParts(machine, site)),
     )
     const placements = await timed('place', () => place(machines))
+    const written = new WeakMap()
     const texts = await timed('cloudInit', () =>
-      placements.map(([machine, placement]) => reveal(renderCloudInit(machine, placement).userData)),
+      placements.map(([machine, placement]) => reveal(renderCloudInit(machine, placement, written).userData)),
     )
     const domains = await timed('domains', () =>
       placements.map(([machine, placement]) => renderDomain(machine, placement, recordOf(machine, placement))),

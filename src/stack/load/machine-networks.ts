@@ -2,7 +2,7 @@
 // address that is free and keeps it.
 
 import type { Path } from '../../document/located.ts'
-import { addressesIn, isInRange } from '../../machine/address-range.ts'
+import { type AddressRange, addressesIn, isInRange } from '../../machine/address-range.ts'
 import type { NetworkInterface } from '../../machine/hardware.ts'
 import type { MachineNetworkDocument } from '../../machine/schema-networks.ts'
 import type { MachineEntry } from './hardware.ts'
@@ -34,9 +34,14 @@ export function networksByMachine(
     if (before !== undefined && isInRange(before, network.value.addresses) && !taken.has(before))
       give(entry.name, network.value, before)
   }
+  // Those of a range that nobody has looked at: whatever came before is taken.
+  const unseen = new Map<AddressRange, Iterator<string>>()
   for (const { entry, network } of shared) {
     if (found.has(entry.name)) continue
-    const free = addressesIn(network.value.addresses).find((address) => !taken.has(address))
+    const { addresses } = network.value
+    const rest = unseen.get(addresses) ?? addressesIn(addresses)
+    unseen.set(addresses, rest)
+    const free = nextOf(rest, taken)
     if (free !== undefined) give(entry.name, network.value, free)
     else tellFull(entry.name, network, resolver)
   }
@@ -47,6 +52,11 @@ export function networksByMachine(
     found.set(entry.name, own)
   }
   return found
+}
+
+function nextOf(addresses: Iterator<string>, taken: ReadonlySet<string>): string | undefined {
+  for (let next = addresses.next(); !next.done; next = addresses.next()) if (!taken.has(next.value)) return next.value
+  return undefined
 }
 
 function interfaceOf(network: MachineNetworkDocument, ip: string): NetworkInterface {

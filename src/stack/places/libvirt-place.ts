@@ -111,6 +111,7 @@ export class LibvirtPlace implements Place {
   }
 
   async describe(machines: readonly Machine[]): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+    const written = new WeakMap()
     const found = await Promise.all(
       this.#used(machines).map(async ([hypervisor, here]) => {
         const facts = await readPlaceFacts(hypervisor, here, this.#question(hypervisor))
@@ -119,7 +120,7 @@ export class LibvirtPlace implements Place {
         return here.map((machine) => {
           const placement = placements.get(machine.name)
           if (placement === undefined) throw new Error(`no place for ${machine.name}`)
-          const { userData, metaData, networkConfig } = renderCloudInit(machine, placement)
+          const { userData, metaData, networkConfig } = renderCloudInit(machine, placement, written)
           const texts = new Map([
             ['cloud-init/user-data', show(userData)],
             ['cloud-init/meta-data', metaData],

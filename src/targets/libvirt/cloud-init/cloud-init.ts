@@ -6,6 +6,7 @@ import type { Machine } from '../../../machine/machine.ts'
 import type { Placement } from '../placement.ts'
 import { networkConfig } from './network-config.ts'
 import { userData } from './user-data.ts'
+import type { WrittenFiles } from './written-file.ts'
 import { yamlContent } from './yaml-content.ts'
 
 export interface CloudInit {
@@ -14,9 +15,14 @@ export interface CloudInit {
   readonly networkConfig: string
 }
 
-export function renderCloudInit(machine: Machine, placement: Placement): CloudInit {
+/** `written`: kept from machine to machine, as those of a kind share most of their files. */
+export function renderCloudInit(
+  machine: Machine,
+  placement: Placement,
+  written: WrittenFiles = new WeakMap(),
+): CloudInit {
   return {
-    userData: userData(machine, placement),
+    userData: userData(machine, placement, written),
     metaData: reveal(yamlContent({ 'instance-id': placement.instanceId, 'local-hostname': machine.name })),
     networkConfig: networkConfig(placement),
   }

@@ -12,7 +12,7 @@ import { DATA_UNIT, dataDirectory } from './data-disk.ts'
 import { beginFirstBoot, END_FIRST_BOOT } from './first-boot.ts'
 import { ownFiles } from './own-files.ts'
 import { renderUnits } from './units.ts'
-import { ownFile, writeFile } from './written-file.ts'
+import { ownFile, writeFile, writeOnce, type WrittenFiles } from './written-file.ts'
 import { type YamlMap, yamlContent } from './yaml-content.ts'
 
 /** The longest of all, and the same for every machine: written once for all of them. */
@@ -20,7 +20,7 @@ const APPLY = writeFile(ownFile(APPLY_PATH, APPLY_PROGRAM), { defer: false })
 
 const UNITS = '/etc/systemd/system'
 
-export function userData(machine: Machine, placement: Placement): Content {
+export function userData(machine: Machine, placement: Placement, written: WrittenFiles): Content {
   const { hardware } = machine
   return [
     '#cloud-config\n',
@@ -35,7 +35,7 @@ export function userData(machine: Machine, placement: Placement): Content {
       bootcmd: [...maskCommands(machine), ...beginFirstBoot(machine, placement)],
       ...(hardware.installDependencies ? packages(machine, placement) : {}),
       write_files: [
-        ...machine.files.map((file) => writeFile(file, { defer: true })),
+        ...machine.files.map((file) => writeOnce(file, written)),
         ...renderUnits(machine, placement).map(({ name, text }) =>
           writeFile(ownFile(`${UNITS}/${name}`, text), { defer: false }),
         ),

@@ -27,6 +27,16 @@ export function writeFile(
   }
 }
 
+/** Entries of files that several machines have, each made once. */
+export type WrittenFiles = WeakMap<MachineFile, YamlMap>
+
+/** A file that belongs to users or packages. */
+export function writeOnce(file: MachineFile, written: WrittenFiles): YamlMap {
+  const entry = written.get(file) ?? writeFile(file, { defer: true })
+  written.set(file, entry)
+  return entry
+}
+
 function written(content: Content): { readonly encoding?: string; readonly content: YamlValue } {
   const text = reveal(content)
   if (text === '') return { content: '' }
