@@ -32,6 +32,7 @@ function status(roles: Readonly<Record<string, string>>, more: Partial<StackStat
     directory: '/lab',
     isReady: true,
     problems: [],
+    isSupervised: true,
     supervisorPid: 1,
     machines,
     names: [{ name: 'primary.pg.lab.test', addresses: primary === undefined ? [] : [primary.address] }],

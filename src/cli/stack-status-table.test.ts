@@ -29,6 +29,7 @@ function status(machines: readonly MachineStatus[], more: Partial<StackStatus> =
     directory: '/var/lib/holdfast/stacks/lab',
     isReady: true,
     problems: [],
+    isSupervised: true,
     supervisorPid: 4711,
     machines,
     names: [],
@@ -89,7 +90,7 @@ test('the lines to try come last, when they are asked for', () => {
 })
 
 test('without a supervisor it says so', () => {
-  expect(formatStackStatus(status([], { supervisorPid: undefined, isReady: false }), PLAIN)).toContain(
+  expect(formatStackStatus(status([], { isSupervised: false, isReady: false }), PLAIN)).toContain(
     'lab: not ready, 0 machines, nothing looks after its processes\n',
   )
 })

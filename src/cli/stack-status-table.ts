@@ -68,9 +68,9 @@ function section(lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', ...lines]
 }
 
-function headLine({ stack, isReady, supervisorPid, machines }: StackStatus, paint: Paint): string {
+function headLine({ stack, isReady, isSupervised, machines }: StackStatus, paint: Paint): string {
   const state = isReady ? paint('green', 'ready') : paint('red', 'not ready')
-  const supervisor = supervisorPid === undefined ? ', nothing looks after its processes' : ''
+  const supervisor = isSupervised ? '' : ', nothing looks after its processes'
   return `${paint('bold', printable(stack))}: ${state}, ${machines.length} machines${supervisor}`
 }
 

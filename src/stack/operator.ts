@@ -149,6 +149,7 @@ export class Operator extends StackHandle {
         stack: stack.name,
         file: stack.file,
         directory: directory.path,
+        isSupervised: overseer.isThere,
         supervisorPid: overseer.pid,
         ...(await readStatus({
           stack,

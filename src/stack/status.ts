@@ -10,7 +10,9 @@ export interface StackStatus {
   readonly isReady: boolean
   /** What keeps it from being ready, cluster by cluster: `etcd: 2 of 3 members`. */
   readonly problems: readonly string[]
-  /** Looks after the processes; undefined when it does not run. */
+  /** Somebody starts again what ends. */
+  readonly isSupervised: boolean
+  /** Where that is one process for the whole stack; undefined when it does not run. */
   readonly supervisorPid: number | undefined
   readonly machines: readonly MachineStatus[]
   /** The names that matter, with what a name server of the stack answers: `primary.pg.lab.test`. */
