@@ -19,7 +19,7 @@ import { openStack, stackOptions } from './stack-choice.ts'
 import { formatStackStatus } from './stack-status-table.ts'
 
 const DEFAULT_TIMEOUT_SECONDS = 120
-const SETTLE_MS = 15_000
+const SETTLE_MS = 60_000
 const SETTLE_LOOK_MS = 300
 
 export const upCommand = command({

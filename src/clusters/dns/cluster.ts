@@ -10,8 +10,8 @@ import type { MachineSpec } from '../site.ts'
 import { askRecords, type AskOptions } from './dns-client.ts'
 import type { DnsSpec } from './spec.ts'
 
-const TIMEOUT_MS = 1000
-const HTTP_TIMEOUT_MS = 2000
+const TIMEOUT_MS = 3000
+const HTTP_TIMEOUT_MS = 5000
 
 /** What is read of /status. */
 interface ServerStatus {

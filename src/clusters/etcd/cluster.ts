@@ -16,7 +16,7 @@ import { peerUrl } from './urls.ts'
 const CHANGE_TIMEOUT_MS = 60_000
 /** Catching up takes as long as it takes to copy the data. */
 const PROMOTE_TIMEOUT_MS = 300_000
-const HEALTH_TIMEOUT_MS = 2000
+const HEALTH_TIMEOUT_MS = 5000
 
 export interface Membership {
   /** Members that have started, with or without a vote, whether the stack file has them or not. */

@@ -7,7 +7,8 @@ import { quorumOf } from './cluster.ts'
 import type { EtcdMember, EtcdSpec } from './spec.ts'
 import { clientUrl } from './urls.ts'
 
-const TIMEOUT_MS = 2000
+/** Emulated machines take their time for TLS. */
+const TIMEOUT_MS = 5000
 
 export async function etcdStatus(spec: EtcdSpec, client: EtcdClient, signal: AbortSignal): Promise<ClusterStatus> {
   const [known, ...answers] = await Promise.all([
