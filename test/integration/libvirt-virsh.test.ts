@@ -68,6 +68,7 @@ describeWithLibvirt('a hypervisor by virsh', () => {
       type: 'qemu',
       vcpus: 1,
       memoryMib: 64,
+      maxMemoryMib: 64,
       macs: ['52:54:00:aa:bb:01'],
       disks: [disk],
     })

@@ -15,9 +15,11 @@ export function hardwareChanges(
   placement: Placement,
   { record, domain }: Pick<PresentMachine, 'record' | 'domain'>,
 ): readonly HardwareChange[] {
+  const recorded = compareHardwareRecords(record.hardware, hardwareOf(machine, placement))
+  // One that is made anew gets all of it.
+  if (recorded.some(({ takes }) => takes === 'replace')) return recorded
   const waiting = domain.live === undefined ? [] : startChanges(machine, domain.live, 'it has not been started since')
   const defined = definitionChanges(machine, placement, domain)
-  const recorded = compareHardwareRecords(record.hardware, hardwareOf(machine, placement))
   // How it runs tells more than what was meant by what nobody has seen run.
   return [...new Map([...recorded, ...defined, ...waiting].map((change) => [change.name, change])).values()]
 }
