@@ -2,13 +2,13 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: [
-      // Needs CoreDNS: npm run test:side-by-side
-      ...(process.env.SIDE_BY_SIDE === '1' ? [] : ['test/side-by-side/**']),
-      // Minutes each: npm run test:slow
-      ...(process.env.SLOW === '1' ? [] : ['test/slow/**']),
-    ],
+    // Minutes each: npm run test:slow
+    include:
+      process.env.SLOW === '1'
+        ? ['test/slow/**/*.test.ts']
+        : ['src/**/*.test.ts', 'test/!(slow)/**/*.test.ts', 'test/*.test.ts'],
+    // Needs CoreDNS: npm run test:side-by-side
+    exclude: process.env.SIDE_BY_SIDE === '1' ? [] : ['test/side-by-side/**'],
     testTimeout: 20_000,
     pool: 'forks',
     maxWorkers: 2,
