@@ -109,11 +109,6 @@ export class GuestMachine {
     throw this.#failed(`reload "${service}"`, ended)
   }
 
-  /** Resolves when it has been asked. */
-  async powerOff(): Promise<void> {
-    await this.#systemctl(['poweroff', '--no-block'], 0)
-  }
-
   /** Undefined when it is: by then what decides whether cloud-init runs has run, too. */
   async #whyNotUp(): Promise<string | undefined> {
     try {

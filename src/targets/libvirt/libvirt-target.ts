@@ -254,7 +254,6 @@ export class LibvirtTarget implements Target {
     if (!isRunning(present)) return
     const { machine, started = [] } = present.record
     await stopMachine(present, {
-      powerOff: () => this.#guests.powerOff(present),
       timeoutMs: STOP_PATIENCE_MS + started.reduce((sum, { stopTimeoutMs }) => sum + stopTimeoutMs, 0),
       onKill: () => this.#tell(machine, 'it does not end by itself, and is switched off', true),
       signal: this.#options.signal,

@@ -55,7 +55,7 @@ test('a domain that runs', () => {
   expect(readDomainXml(RUNNING)).toEqual({
     name: 'demo-etcd-1',
     uuid: 'd359a7c1-ca42-4823-8b40-5a0862a10960',
-    isActive: true,
+    id: '2',
     metadata: `{"a":"<\\"'"}`,
     facts: {
       type: 'qemu',
@@ -83,7 +83,7 @@ test('a container, which is not ours and does not run', () => {
   </devices>
 </domain>`
   expect(readDomainXml(xml)).toMatchObject({
-    isActive: false,
+    id: undefined,
     metadata: undefined,
     facts: { type: 'lxc', vcpus: 2, memoryMib: 128, maxMemoryMib: 128, macs: [], disks: ['/srv/root'] },
   })

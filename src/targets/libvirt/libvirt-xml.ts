@@ -5,7 +5,8 @@ import type { Domain, DomainFacts, HostFacts, Network, Pool, Volume } from './hy
 import { RECORD_ELEMENT, RECORD_NAMESPACE } from './record-xml.ts'
 
 export type DomainXml = Pick<Domain, 'name' | 'uuid' | 'metadata'> & {
-  readonly isActive: boolean
+  /** Undefined when it is off. */
+  readonly id: string | undefined
   readonly facts: DomainFacts
 }
 
@@ -16,7 +17,7 @@ export function readDomainXml(xml: string): DomainXml {
   return {
     name: textAt(domain, 'name') ?? '',
     uuid: textAt(domain, 'uuid') ?? '',
-    isActive: domain.attributes.id !== undefined,
+    id: domain.attributes.id,
     metadata: ownMetadata(domain),
     facts: {
       type: domain.attributes.type,

@@ -90,13 +90,6 @@ export class MachineGuests {
     }
   }
 
-  /** Resolves when it has been asked. systemd in a container does not hear what libvirt would tell it. */
-  async powerOff(present: PresentMachine): Promise<void> {
-    const { hypervisor, domain } = present
-    if (hypervisor.kind === 'lxc') await this.of(present).powerOff()
-    else await hypervisor.shutdown(domain.name)
-  }
-
   #inside({ hypervisor, domain, record }: PresentMachine): Guest {
     if (domain.state === 'paused') throw pausedError(record.machine, hypervisor.uri, domain)
     return hypervisor.kind === 'lxc'

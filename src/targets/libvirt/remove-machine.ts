@@ -13,8 +13,6 @@ import { removeSeed } from './seed-volume.ts'
 import { volumeOf } from './volume-of.ts'
 
 export interface StopOptions {
-  /** Asks it; rejects when nobody answers. */
-  readonly powerOff: () => Promise<void>
   /** Then it is ended, whatever it does. */
   readonly timeoutMs: number
   readonly onKill: () => void
@@ -25,9 +23,9 @@ const LOOK_MS = 300
 
 /** Resolves when it is off. */
 export async function stopMachine({ hypervisor, domain }: PresentMachine, options: StopOptions): Promise<void> {
-  const { powerOff, timeoutMs, onKill, signal } = options
+  const { timeoutMs, onKill, signal } = options
   const deadline = performance.now() + timeoutMs
-  await powerOff().catch(() => hypervisor.shutdown(domain.name))
+  await hypervisor.shutdown(domain.name)
   for (;;) {
     const now = await hypervisor.state(domain.name)
     if (now === undefined || !isOn(now)) return

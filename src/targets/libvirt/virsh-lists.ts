@@ -4,6 +4,7 @@
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Domain, DomainState, Network, Pool } from './hypervisor.ts'
 import { readDomainXml, readNetworkXml, readPoolXml } from './libvirt-xml.ts'
+import { endedContainers } from './virsh-container.ts'
 import { isDomainMissing, virshError } from './virsh-errors.ts'
 import type { VirshProcess } from './virsh-process.ts'
 
@@ -14,7 +15,7 @@ const VANISHED = /failed to get (?:domain|network|pool)|not found/u
 export async function listDomains(virsh: VirshProcess): Promise<readonly Domain[]> {
   const filters = [[], ['--state-running'], ['--state-shutoff'], ['--autostart'], ['--persistent']]
   const lists = filters.map((filter) => ['list', '--all', '--uuid', ...filter])
-  return describeAll(
+  const found = await describeAll(
     virsh,
     'read the domains',
     lists,
@@ -23,12 +24,12 @@ export async function listDomains(virsh: VirshProcess): Promise<readonly Domain[
       ...(off.has(uuid) ? [] : [['dumpxml', uuid]]),
       ...(off.has(uuid) || running.has(uuid) ? [] : [['domstate', '--reason', uuid]]),
     ],
-    (uuid, [, running, , autostarted, persistent], [definition, liveXml, state]): Domain => {
+    (uuid, [, running, , autostarted, persistent], [definition, liveXml, state]) => {
       const { name, metadata, facts } = readDomainXml(definition)
       const now = liveXml === undefined ? undefined : readDomainXml(liveXml)
       // One that has ended since it was listed is described as it starts the next time.
-      const live = now?.isActive === true ? now.facts : undefined
-      return {
+      const live = now?.id === undefined ? undefined : now.facts
+      const domain: Domain = {
         name,
         uuid,
         ...(live === undefined ? readState('shut off') : readState(running.has(uuid) ? 'running' : state)),
@@ -38,14 +39,29 @@ export async function listDomains(virsh: VirshProcess): Promise<readonly Domain[
         live,
         metadata,
       }
+      return { domain, id: now?.id }
     },
+  )
+  if (!virsh.isOfContainers) return found.map(({ domain }) => domain)
+  const ids = found.flatMap(({ id }) => (id === undefined ? [] : [id]))
+  const ended = await endedContainers(virsh, ids)
+  return found.map(({ domain, id = '' }) =>
+    ended.has(id) ? { ...domain, ...readState('shut off'), live: undefined } : domain,
   )
 }
 
 export async function askState(virsh: VirshProcess, domain: string): Promise<DomainState | undefined> {
   const action = `see how domain "${domain}" is`
-  const [answer] = await virsh.ask([['domstate', '--reason', '--domain', domain]], { action, timeoutMs: TIMEOUT_MS })
-  if ('output' in answer) return readState(answer.output)
+  const commands = [
+    ['domstate', '--reason', '--domain', domain],
+    ['domid', '--domain', domain],
+  ]
+  const [answer, number] = await virsh.ask(commands, { action, timeoutMs: TIMEOUT_MS })
+  if ('output' in answer) {
+    const id = 'output' in number ? number.output.trim() : ''
+    const hasEnded = virsh.isOfContainers && (await endedContainers(virsh, [id])).has(id)
+    return readState(hasEnded ? 'shut off' : answer.output)
+  }
   if (isDomainMissing(answer.failure)) return undefined
   throw virshError(action, virsh.uri, answer.failure)
 }

@@ -50,6 +50,10 @@ export class VirshProcess {
     this.#turns = new Turns(isLocalUri(uri) ? AT_ONCE.local : AT_ONCE.remote)
   }
 
+  get isOfContainers(): boolean {
+    return this.uri.startsWith('lxc')
+  }
+
   /** The answers, in the order of the commands. Rejects when the connection fails or breaks, whatever was answered before. */
   async ask(commands: readonly (readonly string[])[], asked: Asked): Promise<readonly Answer[]> {
     const mark = randomUUID()
@@ -109,7 +113,7 @@ export class VirshProcess {
 
   /** A program where virsh runs, however it ends. Rejects when it was stopped by the signal. */
   async run(command: readonly string[], timeoutMs: number, { env = {}, input }: Fed = {}): Promise<Captured> {
-    if (this.uri.startsWith('lxc') && !isLocalUri(this.uri)) throw remoteContainers(this.uri)
+    if (this.isOfContainers && !isLocalUri(this.uri)) throw remoteContainers(this.uri)
     const { signal, prefix = [] } = this.#options
     const captured = await this.#turns.take(() =>
       capture([...prefix, ...command], {

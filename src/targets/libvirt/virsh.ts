@@ -5,7 +5,8 @@ import type { EnterOptions, HostFacts, Hypervisor, NewVolume, Volume, VolumePart
 import { readCapabilitiesXml, readElementText } from './libvirt-xml.ts'
 import { RECORD_ELEMENT, RECORD_NAMESPACE, RECORD_PREFIX } from './record-xml.ts'
 import { isNotRunning, virshError } from './virsh-errors.ts'
-import { askAgent, canEnter, enterContainer } from './virsh-guest.ts'
+import { enterContainer, powerOffContainer } from './virsh-container.ts'
+import { askAgent } from './virsh-guest.ts'
 import { listHostInterfaces } from './virsh-interfaces.ts'
 import { askState, listDomains, listNetworks, listPools } from './virsh-lists.ts'
 import { isLocalUri, type VirshOptions, VirshProcess, withFile } from './virsh-process.ts'
@@ -15,7 +16,6 @@ import { xmlText } from './xml-text.ts'
 const TIMEOUT_MS = 60_000
 /** Of a machine with much memory, or one that does not want to end. */
 const SLOW_TIMEOUT_MS = 180_000
-const MOST_STARTS = 3
 
 export function openHypervisor(uri: string, options: VirshOptions): Hypervisor {
   return new Virsh(uri, options)
@@ -30,9 +30,9 @@ class Virsh implements Hypervisor {
 
   constructor(uri: string, options: VirshOptions) {
     this.uri = uri
-    this.kind = uri.startsWith('lxc') ? 'lxc' : 'qemu'
     this.isLocal = isLocalUri(uri)
     this.#virsh = new VirshProcess(uri, options)
+    this.kind = this.#virsh.isOfContainers ? 'lxc' : 'qemu'
     this.#options = options
   }
 
@@ -70,20 +70,14 @@ class Virsh implements Hypervisor {
   }
 
   async start(domain: string): Promise<void> {
-    const action = `start domain "${domain}"`
-    await this.#doOrIsSo(action, ['start', '--domain', domain])
-    if (this.kind === 'qemu') return
-    // libvirt may miss what a container tells it about its first process, and then cannot enter it as long as it runs.
-    for (let starts = 1; starts < MOST_STARTS && !(await canEnter(this.#virsh, domain)); starts++) {
-      await this.destroy(domain)
-      await this.#doOrIsSo(action, ['start', '--domain', domain])
-    }
+    await this.#acceptEnd(domain)
+    await this.#doOrIsSo(`start domain "${domain}"`, ['start', '--domain', domain])
   }
 
   async shutdown(domain: string): Promise<void> {
+    if (this.kind === 'lxc') return powerOffContainer(this.#virsh, domain)
     const action = `shut down domain "${domain}"`
     const command = ['shutdown', '--domain', domain]
-    if (this.kind === 'lxc') return this.#doOrIsSo(action, command)
     const [answer] = await this.#virsh.ask([[...command, '--mode', 'agent']], { action, timeoutMs: SLOW_TIMEOUT_MS })
     if ('failure' in answer) await this.#doOrIsSo(action, [...command, '--mode', 'acpi'])
   }
@@ -92,11 +86,12 @@ class Virsh implements Hypervisor {
     return this.#doOrIsSo(`end domain "${domain}"`, ['destroy', '--domain', domain])
   }
 
-  undefine(domain: string): Promise<void> {
+  async undefine(domain: string): Promise<void> {
+    await this.#acceptEnd(domain)
     // Containers have neither, and refuse to be asked.
     const more =
       this.kind === 'qemu' ? ['--managed-save', '--nvram', '--snapshots-metadata', '--checkpoints-metadata'] : []
-    return this.#do(`remove domain "${domain}"`, ['undefine', '--domain', domain, ...more])
+    await this.#do(`remove domain "${domain}"`, ['undefine', '--domain', domain, ...more])
   }
 
   autostart(domain: string, isOn: boolean): Promise<void> {
@@ -154,6 +149,11 @@ class Virsh implements Hypervisor {
 
   enter(domain: string, command: readonly string[], options: EnterOptions) {
     return enterContainer(this.#virsh, domain, command, options)
+  }
+
+  /** libvirt may take a container that has ended for one that runs. */
+  async #acceptEnd(domain: string): Promise<void> {
+    if (this.kind === 'lxc' && (await this.state(domain))?.state === 'shut off') await this.destroy(domain)
   }
 
   async #do(action: string, command: readonly string[]): Promise<void> {

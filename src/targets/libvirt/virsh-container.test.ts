@@ -1,0 +1,15 @@
+import { spawn } from 'node:child_process'
+import { afterAll, expect, test } from 'vitest'
+import { endedContainers } from './virsh-container.ts'
+import { VirshProcess } from './virsh-process.ts'
+
+const virsh = new VirshProcess('lxc:///system', { signal: new AbortController().signal, env: process.env })
+const keeper = spawn('sh', ['-c', 'sleep 60; :', '--name', 'container'])
+afterAll(() => keeper.kill('SIGKILL'))
+
+test('a container has ended when its process is gone, or has become another one', async () => {
+  const gone = spawn('true')
+  await new Promise((resolve) => gone.once('exit', resolve))
+  const [running, ended, other] = [keeper.pid, gone.pid, process.pid].map(String)
+  expect([...(await endedContainers(virsh, [running, ended, other]))].filter(Boolean)).toEqual([ended, other])
+})
