@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { HARDWARE } from '../../../test/support/machine-spec.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { Machine } from '../../machine/machine.ts'
-import { compareHardwareRecords, hardwareOf, recordedInterfaces } from './hardware-changes.ts'
+import { compareHardwareRecords, hardwareOf, passwordChange, recordedInterfaces } from './hardware-changes.ts'
 import type { Placement } from './placement.ts'
 
 const machine: Machine = {
@@ -71,6 +71,19 @@ test('nothing in it is made from the password', () => {
     placement,
   )
   expect(other).toEqual(record)
+})
+
+test('another password is told without it, and set while the machine runs', () => {
+  const changes = (before: string | undefined, now: string | undefined) => {
+    const secret = (text: string | undefined) => (text === undefined ? undefined : new Secret(text))
+    const changed = { ...machine, hardware: { ...machine.hardware, adminUserPassword: secret(now) } }
+    return passwordChange(changed, { adminPassword: secret(before) }).map(({ from, to, takes }) => [from, to, takes])
+  }
+  expect(changes('one', 'two')).toEqual([['a password', 'another password', 'live']])
+  expect(changes(undefined, 'two')).toEqual([['none', 'a password', 'live']])
+  expect(changes('one', undefined)).toEqual([['a password', 'none', 'live']])
+  expect(changes('one', 'one')).toEqual([])
+  expect(passwordChange(machine, undefined)).toEqual([])
 })
 
 test('interfaces are found again, but for their MAC addresses', () => {

@@ -1,8 +1,10 @@
 // What a machine is made of, as text by the name of its variable in the stack file, and what a change of each takes. The
-// password of the administrator is not among them: nothing here may help to guess one. A new one is noticed by its seed.
+// password of the administrator is not among them: nothing here may help to guess one. It is compared with what is on the cloud-init volume.
 
-import type { Machine } from '../../machine/machine.ts'
+import { createHash } from 'node:crypto'
+import type { Machine, PackageSource } from '../../machine/machine.ts'
 import type { HardwareChange } from '../target.ts'
+import type { WrittenMachine } from './cloud-init/seed-record.ts'
 import type { PlacedInterface, Placement } from './placement.ts'
 
 export function hardwareOf(machine: Machine, placement: Placement): Readonly<Record<string, string>> {
@@ -25,11 +27,18 @@ export function hardwareOf(machine: Machine, placement: Placement): Readonly<Rec
     ssh_admin_public_key: hardware.sshAdminPublicKey,
     install_dependencies: hardware.installDependencies,
     packages: hardware.installDependencies ? packages.toSorted().join(' ') : undefined,
+    package_source: hardware.installDependencies ? machine.packageSources?.map(sourceText).join(', ') : undefined,
     ...networkParts(placement.interfaces),
   }
   return Object.fromEntries(
     Object.entries(parts).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   )
+}
+
+/** Its address is not for everybody's eyes. */
+function sourceText({ name, source, key }: PackageSource): string {
+  const digest = createHash('sha256').update(`${source.trim()}\n${key.trim()}`).digest('hex')
+  return `${name} (${digest.slice(0, 8)})`
 }
 
 function networkParts(interfaces: readonly PlacedInterface[]): Record<string, string | number | undefined> {
@@ -83,6 +92,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   vcpus: AT_START,
   memory: AT_START,
   autostart: { takes: 'live', why: 'only its hypervisor has to know' },
+  package_source: { takes: 'live', why: 'apt looks there from now on; packages are installed once, at the first boot' },
   program: { takes: 'live', why: 'the new one is put beside the old, and services start it from there' },
   volume_id: OTHER_DISK,
   base_volume: { takes: 'replace', why: 'its root disk was made from the other one' },
@@ -90,6 +100,18 @@ const RULES: Readonly<Record<string, Rule>> = {
   'root volume': OTHER_DISK,
   data_volume_id: { takes: 'replace', why: 'its data are on the other one' },
   'cloud-init volume': { takes: 'replace', why: 'it has been set up from the other one' },
+}
+
+/** `written`: the machine as it was written last. */
+export function passwordChange(
+  { hardware }: Machine,
+  written: Pick<WrittenMachine, 'adminPassword'> | undefined,
+): readonly HardwareChange[] {
+  const [before, now] = [written?.adminPassword, hardware.adminUserPassword].map((password) => password?.reveal())
+  if (written === undefined || before === now) return []
+  const to = now === undefined ? 'none' : before === undefined ? 'a password' : 'another password'
+  const from = before === undefined ? 'none' : 'a password'
+  return [{ name: 'admin_user_password', from, to, takes: 'live', why: 'it is set in the machine' }]
 }
 
 /** In the order of the record, what is there no longer last. */

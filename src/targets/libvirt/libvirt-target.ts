@@ -20,6 +20,8 @@ import { hasFilledDisk, hasFilledVolume } from './filled-disk.ts'
 import { Fleet, type FleetOptions } from './fleet.ts'
 import { readGuestLogs } from './guest-logs.ts'
 import { hardwareChanges } from './definition-changes.ts'
+import { passwordChange } from './hardware-changes.ts'
+import type { WrittenMachine } from './cloud-init/seed-record.ts'
 import type { Hypervisor } from './hypervisor.ts'
 import { inTurns } from './in-turns.ts'
 import { MachineGuests } from './machine-guests.ts'
@@ -63,7 +65,7 @@ export class LibvirtTarget implements Target {
   readonly #options: LibvirtTargetOptions
   readonly #fleet: Fleet
   readonly #guests: MachineGuests
-  readonly #written = new Map<string, Promise<ExistingMachine | undefined>>()
+  readonly #written = new Map<string, Promise<WrittenMachine | undefined>>()
   readonly #states = new Memory<MachineState>(MEMORY)
 
   constructor(options: LibvirtTargetOptions) {
@@ -95,11 +97,12 @@ export class LibvirtTarget implements Target {
     const compared = this.#options.hypervisors.map(async (hypervisor) => {
       const here = machines.filter(({ hardware }) => hardware.hypervisor === hypervisor.uri)
       const facts = here.length === 0 ? undefined : await factsFor(here, this.#placing(hypervisor, false))
-      return here.map((machine) => {
+      return inTurns(here, async (machine) => {
         const there = present.get(machine.name)
         if (there === undefined || facts === undefined) return [machine.name, []] as const
         const changes = hardwareChanges(machine, placeMachine(machine, facts), there)
-        return [machine.name, [...changes, ...waitingToGoOn(there)]] as const
+        const password = passwordChange(machine, await this.#writtenOf(there))
+        return [machine.name, [...changes, ...password, ...waitingToGoOn(there)]] as const
       })
     })
     return new Map((await Promise.all(compared)).flat())
@@ -234,7 +237,7 @@ export class LibvirtTarget implements Target {
   }
 
   /** Read once while it stays the same. */
-  #writtenOf(present: PresentMachine): Promise<ExistingMachine | undefined> {
+  #writtenOf(present: PresentMachine): Promise<WrittenMachine | undefined> {
     const { seedDigest } = present.record
     const known = this.#written.get(seedDigest)
     if (known !== undefined) return known

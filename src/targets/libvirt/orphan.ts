@@ -3,8 +3,7 @@
 
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
-import type { ExistingMachine } from '../target.ts'
-import { readSeedJson, SEED_RECORD } from './cloud-init/seed-record.ts'
+import { readSeedJson, SEED_RECORD, type WrittenMachine } from './cloud-init/seed-record.ts'
 import type { Hypervisor, Pool } from './hypervisor.ts'
 import type { MachineRecord } from './machine-record.ts'
 import { poolNameOf, seedVolumeName } from './place-facts.ts'
@@ -19,7 +18,7 @@ export const ORPHAN_RECORD = 'record.json'
 export async function orphanMachine(
   { disks }: MachineRecord,
   reading: SeedReading & { readonly hypervisor: Hypervisor },
-): Promise<ExistingMachine | undefined> {
+): Promise<WrittenMachine | undefined> {
   const seed = await readSeed({ disk: disks.seed, ...reading })
   return readSeedJson(seed?.files.get(SEED_RECORD) ?? '')
 }

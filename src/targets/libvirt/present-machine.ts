@@ -3,7 +3,7 @@
 import { HoldfastError } from '../../lib/errors.ts'
 import type { ExistingMachine, HardwareChange } from '../target.ts'
 import { isOn, pausedError } from './domain-state.ts'
-import { readSeedJson, SEED_RECORD } from './cloud-init/seed-record.ts'
+import { readSeedJson, SEED_RECORD, type WrittenMachine } from './cloud-init/seed-record.ts'
 import type { Domain, Hypervisor } from './hypervisor.ts'
 import type { MachineRecord } from './machine-record.ts'
 import { readRecord } from './record-xml.ts'
@@ -61,7 +61,7 @@ export function isRunning({ domain }: PresentMachine): boolean {
 export async function writtenMachine(
   { hypervisor, record }: Pick<PresentMachine, 'hypervisor' | 'record'>,
   { temporary, signal }: SeedReading,
-): Promise<ExistingMachine | undefined> {
+): Promise<WrittenMachine | undefined> {
   if (record.seedDigest === '') return undefined
   const seed = await readSeed({ hypervisor, disk: record.disks.seed, temporary, signal })
   if (seed?.digest !== record.seedDigest) return undefined

@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Accelerator } from '../../machine/hardware.ts'
 import type { Machine } from '../../machine/machine.ts'
-import type { ExistingMachine } from '../target.ts'
+import type { WrittenMachine } from './cloud-init/seed-record.ts'
 import { PROGRAM_DRIVE, renderDomain, SEED_DRIVE } from './domain-xml.ts'
 import type { GuestMachine } from './guest-machine.ts'
 import { definitionChanges, refuseOtherDisks } from './definition-changes.ts'
@@ -106,7 +106,7 @@ class Writing {
   readonly #machine: Machine
   readonly #placement: Placement
   readonly #options: WriteOptions
-  readonly #before: ExistingMachine | undefined
+  readonly #before: WrittenMachine | undefined
   /** As it is to be once all is done. */
   #record: MachineRecord
 
@@ -114,7 +114,7 @@ class Writing {
     machine: Machine,
     placement: Placement,
     record: MachineRecord,
-    before: ExistingMachine | undefined,
+    before: WrittenMachine | undefined,
     options: WriteOptions,
   ) {
     this.#machine = machine

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { file, machine, service } from '../../../test/support/local-stack.ts'
 import { reveal } from '../../machine/content.ts'
-import type { ExistingMachine } from '../target.ts'
+import type { WrittenMachine } from './cloud-init/seed-record.ts'
 import type { Placement } from './placement.ts'
 import { applyRequest, pendingAfter, withInitialFiles, withoutPending } from './written-machine.ts'
 
@@ -17,9 +17,9 @@ const PLACEMENT: Placement = {
   },
 }
 
-function existing(files: Readonly<Record<string, string>>, directories: readonly string[] = []): ExistingMachine {
+function existing(files: Readonly<Record<string, string>>, directories: readonly string[] = []): WrittenMachine {
   return {
-    ...{ name: 'm', kind: 'etcd', address: '', services: [], pending: new Map() },
+    ...{ name: 'm', kind: 'etcd', address: '', services: [], pending: new Map(), adminPassword: undefined },
     files: new Map(Object.entries(files).map(([path, text]) => [path, { owner: 'o', mode: 0o644, text }])),
     directories: new Map(directories.map((path) => [path, { owner: 'o', mode: 0o755, isData: path.includes('data') }])),
   }
@@ -27,7 +27,7 @@ function existing(files: Readonly<Record<string, string>>, directories: readonly
 
 test('initial files stay as they were written first', () => {
   const made = machine('m', [], { files: [{ ...file('/a', 'new'), isInitial: true }, file('/b', 'new')] })
-  const texts = (before?: ExistingMachine) => withInitialFiles(made, before).files.map(({ content }) => reveal(content))
+  const texts = (before?: WrittenMachine) => withInitialFiles(made, before).files.map(({ content }) => reveal(content))
   expect(texts()).toEqual(['new', 'new'])
   expect(texts(existing({ '/a': 'old', '/b': 'old' }))).toEqual(['old', 'new'])
 })

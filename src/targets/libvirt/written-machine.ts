@@ -8,10 +8,10 @@ import type { ExistingMachine } from '../target.ts'
 import { APPLY_PATH, APPLY_PROGRAM, type ApplyRequest } from './cloud-init/apply-program.ts'
 import { renderCloudInit } from './cloud-init/cloud-init.ts'
 import { ownFiles } from './cloud-init/own-files.ts'
-import { SEED_RECORD, seedJson } from './cloud-init/seed-record.ts'
+import { SEED_RECORD, seedJson, type WrittenMachine } from './cloud-init/seed-record.ts'
 import { renderUnits } from './cloud-init/units.ts'
 import { ownFile } from './cloud-init/written-file.ts'
-import { hardwareOf } from './hardware-changes.ts'
+import { hardwareOf, passwordChange } from './hardware-changes.ts'
 import type { MachineRecord } from './machine-record.ts'
 import { ORPHAN_RECORD } from './orphan.ts'
 import { formatRecord } from './record-xml.ts'
@@ -56,7 +56,7 @@ export function recordOf(machine: Machine, placement: Placement): MachineRecord 
 export function applyRequest(
   machine: Machine,
   placement: Placement,
-  before: ExistingMachine | undefined,
+  before: WrittenMachine | undefined,
   { leftovers = [] }: Pick<MachineRecord, 'leftovers'>,
 ): ApplyRequest & Required<Pick<ApplyRequest, 'remove'>> {
   const files: readonly Omit<MachineFile, 'onChange'>[] = [
@@ -74,7 +74,15 @@ export function applyRequest(
     })),
     remove: [...new Set(gone)],
     units: renderUnits(machine, placement),
+    ...passwordRequest(machine, before),
   }
+}
+
+/** What somebody set by hand stays, as long as the stack file says the same. */
+function passwordRequest(machine: Machine, before: WrittenMachine | undefined): Pick<ApplyRequest, 'password'> {
+  const { sshAdminUser, adminUserPassword } = machine.hardware
+  if (before !== undefined && passwordChange(machine, before).length === 0) return {}
+  return { password: { user: sshAdminUser, text: adminUserPassword?.reveal() ?? null } }
 }
 
 /** What is inside first. */

@@ -140,6 +140,15 @@ function pretendSystemd(
   return () => (existsSync(join(root, 'asked')) ? read('/asked').trim().split('\n') : [])
 }
 
+test('a password is set, or locked when there is none; nobody by that name is no error', () => {
+  write('/bin/chpasswd', `#!/bin/sh\ncat >> ${root}/asked\n`, 0o755)
+  write('/bin/usermod', `#!/bin/sh\necho "$@" >> ${root}/asked\n`, 0o755)
+  applied({ password: { user: owner, text: 'a:b c' } })
+  applied({ password: { user: owner, text: null } })
+  applied({ password: { user: 'nobody-by-that-name', text: 'x' } })
+  expect(read('/asked')).toBe(`${owner}:a:b c\n--lock ${owner}\n`)
+})
+
 describe.skipIf(!isRoot)('units', () => {
   const request: ApplyRequest = {
     units: [{ name: 'holdfast-a.service', text: '[Service]\n' }],

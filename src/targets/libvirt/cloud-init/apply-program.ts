@@ -15,6 +15,8 @@ export interface ApplyRequest {
   readonly removeUnits?: readonly string[]
   /** Units to start with the machine. */
   readonly enable?: readonly string[]
+  /** Of the administrator, where there is one of that name; none locks it. */
+  readonly password?: { readonly user: string; readonly text: string | null }
 }
 
 export interface AppliedFile {
@@ -242,8 +244,8 @@ def telling(path):
         raise Refused('Cannot write "{}": {}'.format(path, error.strerror)) from error
 
 
-def run(*command):
-    ended = subprocess.run(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+def run(*command, text=''):
+    ended = subprocess.run(command, env=ENVIRONMENT, input=text, capture_output=True, text=True)
     if ended.returncode != 0:
         said = (ended.stderr.strip().splitlines() or ['exit code {}'.format(ended.returncode)])[-1]
         raise Refused('Cannot run "{}": {}'.format(' '.join(command), said))
@@ -263,6 +265,15 @@ def remove_unit(name):
     with contextlib.suppress(Refused):
         run('systemctl', 'reset-failed', '--quiet', name)
     return remove(path)
+
+
+def set_password(user, text):
+    with contextlib.suppress(KeyError):
+        pwd.getpwnam(user)
+        if text is None:
+            run('usermod', '--lock', user)
+        else:
+            run('chpasswd', text='{}:{}\\n'.format(user, text))
 
 
 def is_stale(names):
@@ -292,6 +303,8 @@ def apply(request):
     enable = [name for name in request.get('enable', []) if not os.path.lexists(root_path(ENABLED + '/' + name))]
     if enable:
         run('systemctl', 'enable', '--quiet', *enable)
+    if 'password' in request:
+        set_password(**request['password'])
     return {'changed': changed, 'units': changed_units}
 
 

@@ -1,12 +1,19 @@
 // A machine as it was written last, for a file on its cloud-init volume: what there is can be read back and compared, text
 // by text, also of a machine that does not run.
 
+import { Secret } from '../../../lib/secret.ts'
 import { reveal } from '../../../machine/content.ts'
 import type { Machine, MachineKind, Service } from '../../../machine/machine.ts'
 import type { ExistingMachine } from '../../target.ts'
 
 /** Of the file, beside user-data. */
 export const SEED_RECORD = 'holdfast.json'
+
+/** As a machine was written last. */
+export interface WrittenMachine extends ExistingMachine {
+  /** Of the administrator, on the console. */
+  readonly adminPassword: Secret | undefined
+}
 
 interface SeedRecord {
   readonly name: string
@@ -25,29 +32,33 @@ interface SeedRecord {
     readonly text: string
   }[]
   readonly services: readonly Service[]
+  readonly adminPassword?: string
 }
 
 /** With its secrets: the volume is as secret as they are. */
 export function seedJson(machine: Machine): string {
-  const { name, kind, address, services } = machine
+  const { name, kind, address, services, hardware } = machine
+  const adminPassword = hardware.adminUserPassword?.reveal()
   const record: SeedRecord = {
     ...{ name, kind, address },
     directories: machine.directories.map(({ path, owner, mode, isData = false }) => ({ path, owner, mode, isData })),
     files: machine.files.map(({ path, owner, mode, content }) => ({ path, owner, mode, text: reveal(content) })),
     services,
+    ...(adminPassword !== undefined && { adminPassword }),
   }
   return `${JSON.stringify(record, undefined, 1)}\n`
 }
 
 /** Undefined when it is not what we have written. */
-export function readSeedJson(text: string): ExistingMachine | undefined {
+export function readSeedJson(text: string): WrittenMachine | undefined {
   try {
-    const { name, kind, address, directories, files, services } = JSON.parse(text) as SeedRecord
+    const { name, kind, address, directories, files, services, adminPassword } = JSON.parse(text) as SeedRecord
     return {
       ...{ name, kind, address, services },
       files: new Map(files.map(({ path, ...file }) => [path, file])),
       directories: new Map(directories.map(({ path, ...directory }) => [path, directory])),
       pending: new Map(),
+      adminPassword: adminPassword === undefined ? undefined : new Secret(adminPassword),
     }
   } catch {
     return undefined
