@@ -29,6 +29,7 @@ import { Memory } from './memory.ts'
 import { findOrphan } from './orphan.ts'
 import type { DomainType } from './place-facts.ts'
 import { placeMachine } from './place-machine.ts'
+import type { PlacedDisk } from './placement.ts'
 import {
   existingMachine,
   isNamed,
@@ -37,8 +38,9 @@ import {
   waitingToGoOn,
   writtenMachine,
 } from './present-machine.ts'
+import { ensureProgram } from './program-volume.ts'
 import { recordElement } from './record-xml.ts'
-import { deleteMachine, holdsData, keepMachine, stopMachine } from './remove-machine.ts'
+import { deleteMachine, forgetApplied, holdsData, keepMachine, stopMachine } from './remove-machine.ts'
 import { startMachine } from './start-machine.ts'
 import { factsFor, writeMachine } from './write-machine.ts'
 import { withoutPending } from './written-machine.ts'
@@ -66,6 +68,7 @@ export class LibvirtTarget implements Target {
   readonly #fleet: Fleet
   readonly #guests: MachineGuests
   readonly #written = new Map<string, Promise<WrittenMachine | undefined>>()
+  readonly #programs = new Map<string, Promise<void>>()
   readonly #states = new Memory<MachineState>(MEMORY)
 
   constructor(options: LibvirtTargetOptions) {
@@ -114,6 +117,7 @@ export class LibvirtTarget implements Target {
     await writeMachine(machine, {
       ...this.#placing(hypervisor, true),
       ...{ present, onPhase: this.#options.onPhase },
+      ensureProgram: (disk) => this.#ensureProgram(hypervisor, disk),
       guest: async () => {
         if (present === undefined) throw new TypeError(`${machine.name} does not run`)
         const guest = this.#guests.of(present)
@@ -159,6 +163,8 @@ export class LibvirtTarget implements Target {
     // Where it was moved from, too.
     for (const present of await this.#fleet.everywhere(machine)) {
       const isKept = keepData && holdsData(present)
+      // From here on nobody knows which of its units it still has: its next start writes them all.
+      if (isKept) await forgetApplied(present)
       const hasServices = !isKept || !(await this.#guests.removeServices(present))
       await this.#switchOff(present)
       if (isKept) await keepMachine(present, { hasServices })
@@ -220,6 +226,17 @@ export class LibvirtTarget implements Target {
     const present = await this.#fleet.find(machine)
     if (present === undefined) throw notThere(`"${machine}"`)
     return present
+  }
+
+  /** Machines that are made at the same time share it: one of them puts it there. */
+  #ensureProgram(hypervisor: Hypervisor, disk: PlacedDisk): Promise<void> {
+    const key = `${hypervisor.uri} ${disk.path}`
+    const { temporary, signal } = this.#options
+    const making =
+      this.#programs.get(key) ??
+      ensureProgram({ hypervisor, disk, temporary, signal }).finally(() => this.#programs.delete(key))
+    this.#programs.set(key, making)
+    return making
   }
 
   #hypervisorOf({ name, hardware }: Machine): Hypervisor {

@@ -4,6 +4,9 @@
 import type { MachineKind, Service } from '../../machine/machine.ts'
 import type { PlacedDisks } from './placement.ts'
 
+/** Of a machine of which nobody knows what it has of what was written for it. */
+export const UNKNOWN_DIGEST = 'unknown'
+
 export interface MachineRecord {
   readonly stack: string
   /** Of the stack, where it was told one: another of the same name is somebody else's. */

@@ -45,9 +45,20 @@ export async function ensureProgram({ hypervisor, disk, temporary, signal }: Pro
     const { size } = await stat(file)
     const isOfItsSize = there?.capacityBytes === size
     if (there !== undefined && !isOfItsSize) await hypervisor.deleteVolume(there)
-    const volume = isOfItsSize ? there : await createVolumeOf(hypervisor, disk, { format: 'raw', capacityBytes: size })
+    const volume = isOfItsSize ? there : await createOrFind(hypervisor, disk, size)
     await hypervisor.upload(volume, file)
   })
+}
+
+/** Another stack may have made it in between: what it writes is the same. */
+async function createOrFind(hypervisor: Hypervisor, disk: PlacedDisk, capacityBytes: number): Promise<Volume> {
+  try {
+    return await createVolumeOf(hypervisor, disk, { format: 'raw', capacityBytes })
+  } catch (error) {
+    const there = await volumeOf(hypervisor, disk)
+    if (there?.capacityBytes !== capacityBytes) throw error
+    return there
+  }
 }
 
 async function isWhole(hypervisor: Hypervisor, volume: Volume, temporary: string): Promise<boolean> {

@@ -6,6 +6,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isOn } from './domain-state.ts'
+import { type MachineRecord, UNKNOWN_DIGEST } from './machine-record.ts'
 import type { PresentMachine } from './present-machine.ts'
 import { removeProgram } from './program-volume.ts'
 import { recordElement } from './record-xml.ts'
@@ -37,6 +38,16 @@ export async function stopMachine({ hypervisor, domain }: PresentMachine, option
   }
 }
 
+/** What it has may be less than what was written for it. */
+export async function forgetApplied({ hypervisor, domain, record }: PresentMachine): Promise<void> {
+  await hypervisor.setMetadata(domain.name, recordElement({ ...record, ...unknownApplied(record) }))
+}
+
+/** One whose first boot came to no end begins anew. */
+function unknownApplied({ appliedDigest }: MachineRecord): Pick<MachineRecord, 'appliedDigest'> {
+  return appliedDigest === undefined ? {} : { appliedDigest: UNKNOWN_DIGEST }
+}
+
 /** Of one that is off. `hasServices`: it still has those that it had, and starts them when it starts. */
 export async function keepMachine(
   { hypervisor, domain, record }: PresentMachine,
@@ -44,7 +55,10 @@ export async function keepMachine(
 ): Promise<void> {
   await hypervisor.autostart(domain.name, false)
   const { started = [] } = record
-  const kept = { ...record, started: hasServices ? started : [], pending: {}, isKept: true }
+  const kept = {
+    ...{ ...record, ...unknownApplied(record) },
+    ...{ started: hasServices ? started : [], pending: {}, isKept: true },
+  }
   await hypervisor.setMetadata(domain.name, recordElement(kept))
 }
 

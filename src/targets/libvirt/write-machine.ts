@@ -14,13 +14,13 @@ import type { GuestMachine } from './guest-machine.ts'
 import { definitionChanges, refuseOtherDisks } from './definition-changes.ts'
 import { compareHardwareRecords } from './hardware-changes.ts'
 import type { Hypervisor } from './hypervisor.ts'
-import type { MachineRecord } from './machine-record.ts'
+import { type MachineRecord, UNKNOWN_DIGEST } from './machine-record.ts'
 import { findOrphan, orphanMachine } from './orphan.ts'
 import { baseVolumeId, type DomainType, type PlaceFacts, readPlaceFacts } from './place-facts.ts'
 import { placeMachine } from './place-machine.ts'
-import type { Placement } from './placement.ts'
+import type { PlacedDisk, Placement } from './placement.ts'
 import { isRunning, type PresentMachine, writtenMachine } from './present-machine.ts'
-import { ensureProgram, programHash, removeProgram } from './program-volume.ts'
+import { programHash, removeProgram } from './program-volume.ts'
 import { recordElement } from './record-xml.ts'
 import { readSeed, type SeedFiles, type SeedPlace, writeSeed } from './seed-volume.ts'
 import { discardBoot, unborn, whyUnfinished } from './unfinished-boot.ts'
@@ -35,6 +35,8 @@ export interface WriteOptions {
   readonly chooseType: (hypervisor: Hypervisor, wanted: Accelerator) => Promise<DomainType>
   /** Of a machine that runs; resolves when that has booted. */
   readonly guest: () => Promise<GuestMachine>
+  /** Resolves when our program is there, on its hypervisor. */
+  readonly ensureProgram: (disk: PlacedDisk) => Promise<void>
   /** For files that are gone when we are done. */
   readonly temporary: string
   readonly signal: AbortSignal
@@ -67,7 +69,7 @@ export async function writeMachine(wanted: Machine, options: WriteOptions): Prom
   const fresh = recordOf(wanted, placed)
   const orphan = facts.orphans.get(wanted.name)
   // Of one that is taken up again nobody knows what its disks have of what it should have.
-  const known = present?.record ?? (orphan && { ...orphan, hasBooted: true, appliedDigest: 'unknown' })
+  const known = present?.record ?? (orphan && { ...orphan, hasBooted: true, appliedDigest: UNKNOWN_DIGEST })
   const before =
     present !== undefined
       ? await writtenMachine(present, options)
@@ -162,14 +164,14 @@ class Writing {
   }
 
   async #ensureProgram(): Promise<void> {
-    const { hypervisor, present, temporary, signal } = this.#options
+    const { hypervisor, present, ensureProgram } = this.#options
     const { disks, domain, kind } = this.#placement
     if (disks.program === undefined) return
-    await ensureProgram({ hypervisor, disk: disks.program, temporary, signal })
+    await ensureProgram(disks.program)
     const old = present?.record.disks.program
     if (present === undefined || old === undefined || old.path === disks.program.path || !isRunning(present)) return
     // A container keeps the directory that it started with.
-    if (kind === 'lxc') await ensureProgram({ hypervisor, disk: old, temporary, signal })
+    if (kind === 'lxc') await ensureProgram(old)
     else await hypervisor.changeMedia(domain, PROGRAM_DRIVE, disks.program.path)
   }
 
