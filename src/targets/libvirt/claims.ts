@@ -32,6 +32,16 @@ export function claimsOf({ interfaces, disks: { root, data, seed } }: Placement)
   ]
 }
 
+/** What it only reads: whoever has that as a disk of its own writes to it, and spoils every disk made from it. */
+export function baseOf({ disks: { root } }: Placement): Claim | undefined {
+  return root.base && { kind: 'volume', value: root.base.path }
+}
+
+export function baseProblem(machine: string, { value }: Claim, by: string): HoldfastError {
+  const message = `Cannot make the disk of "${machine}" from volume "${value}": ${by} has it as its own disk and writes to it; wanted: a base that nobody writes to`
+  return new HoldfastError('VolumeInUse', message, { hint: 'copy it (virsh vol-clone), and name the copy' })
+}
+
 export function claimedBy(domains: readonly Domain[]): Claimed {
   const claimed = new Map<string, Set<string>>()
   for (const domain of domains) {

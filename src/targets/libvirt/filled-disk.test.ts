@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { domain, hypervisorOf, volume } from '../../../test/support/hypervisor-data.ts'
 import { HARDWARE } from '../../../test/support/machine-spec.ts'
 import { hasFilledDisk, hasFilledVolume } from './filled-disk.ts'
+import type { Hypervisor } from './hypervisor.ts'
 import type { MachineRecord } from './machine-record.ts'
 
 const MIB = 1024 ** 2
@@ -35,6 +36,16 @@ test('a data disk counts as filled unless it is certainly empty', async () => {
   expect(await filled(empty.path, { hasBooted: true })).toBe(true)
   expect(await filled(thin.path)).toBe(true)
   expect(await filled(thick.path)).toBe(true)
+})
+
+test('a disk with all its room from the beginning is empty when its first bytes are', async () => {
+  const raw = volume('lvm', 'raw', { format: 'raw', allocationBytes: 10 * 1024 ** 3, capacityBytes: 10 * 1024 ** 3 })
+  const filledWith = (bytes: Buffer) => {
+    const download: Hypervisor['download'] = async (_, path) => writeFileSync(path, bytes)
+    return hasFilledDisk({ hypervisor: { ...hypervisorOf({ volumes: [raw] }), download }, record: record(raw.path) })
+  }
+  expect(await filledWith(Buffer.alloc(MIB))).toBe(false)
+  expect(await filledWith(Buffer.alloc(MIB, 'ext4', 'latin1'))).toBe(true)
 })
 
 test('a volume with data of a machine that is gone is found; one that cannot tell counts as filled', async () => {

@@ -1,9 +1,12 @@
 // Whether there are data on the disks of a machine, as far as that can be told from outside.
 
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Hardware } from '../../machine/hardware.ts'
-import type { Hypervisor } from './hypervisor.ts'
+import type { Hypervisor, Volume } from './hypervisor.ts'
 import { isRunning, type PresentMachine } from './present-machine.ts'
+import { withTemporaryDirectory } from './temporary-directory.ts'
 import { isUnfinished } from './unfinished-boot.ts'
 import { volumeOf } from './volume-of.ts'
 
@@ -27,11 +30,22 @@ export async function hasFilledVolume(hypervisor: Hypervisor, { dataVolumeId }: 
   return dataVolumeId !== undefined && isFilled(hypervisor, dataVolumeId)
 }
 
-/** One that has all its room from the beginning does not tell: then it counts as filled, for data that are taken for none are lost. */
+/** One that has all its room from the beginning tells by its first bytes, if they are those that a machine sees. */
 async function isFilled(hypervisor: Hypervisor, id: string): Promise<boolean> {
   if (hypervisor.kind === 'lxc') return hasEntries(id)
   const volume = await hypervisor.findVolume(id)
-  return volume !== undefined && volume.allocationBytes > EMPTY_BYTES
+  if (volume === undefined || volume.allocationBytes <= EMPTY_BYTES) return false
+  return volume.format !== 'raw' || !(await isBlank(hypervisor, volume))
+}
+
+/** No file system, table of partitions or other label that would not be seen there. */
+function isBlank(hypervisor: Hypervisor, volume: Volume): Promise<boolean> {
+  return withTemporaryDirectory(tmpdir(), async (directory) => {
+    const file = join(directory, 'beginning')
+    const length = Math.min(EMPTY_BYTES, volume.capacityBytes)
+    await hypervisor.download(volume, file, { offset: 0, length })
+    return (await readFile(file)).every((byte) => byte === 0)
+  })
 }
 
 /** Containers have directories, on this host. */

@@ -7,6 +7,7 @@ import { HoldfastError } from '../../lib/errors.ts'
 import type { Guest, GuestRunOptions } from './guest.ts'
 import { isOn } from './domain-state.ts'
 import type { Ended, Hypervisor } from './hypervisor.ts'
+import { Patience } from './patience.ts'
 
 /** Of what one command to the agent carries; a third longer as base64. */
 const CHUNK_BYTES = 48 * 1024
@@ -30,7 +31,8 @@ class AgentRun {
   readonly #domain: string
   readonly #signal: AbortSignal
   readonly #options: GuestRunOptions
-  readonly #deadline: number
+  readonly #patience = new Patience()
+  #deadline: number
 
   constructor(hypervisor: Hypervisor, domain: string, signal: AbortSignal, options: GuestRunOptions) {
     this.#hypervisor = hypervisor
@@ -48,6 +50,7 @@ class AgentRun {
     if (made.code !== 0 || path === '') throw this.#failed(command, `no file for its input: ${made.errors.trim()}`)
     try {
       await this.#writeFile(path, Buffer.from(input))
+      this.#deadline = performance.now() + this.#options.timeoutMs
       return await this.#exec(['/bin/sh', '-c', READ_FILE, path, ...command])
     } catch (error) {
       await this.#clear(path)
@@ -66,9 +69,11 @@ class AgentRun {
     const [path, ...arg] = command
     const { pid } = await this.#ask<{ pid: number }>('guest-exec', { path, arg, 'capture-output': true })
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      const status = await this.#ask<ExecStatus>('guest-exec-status', { pid }).catch(ifSilent)
+      const asking = () => this.#ask<ExecStatus>('guest-exec-status', { pid }).catch(ifSilent)
+      const status = await this.#patience.bear(asking, undefined)
       if (status?.exited === true) return ended(status)
-      if (status === undefined && !(await this.#isOn())) throw this.#failed(command, 'its domain does not run any more')
+      if (status === undefined && !(await this.#patience.bear(() => this.#isOn(), true)))
+        throw this.#failed(command, 'its domain does not run any more')
       if (performance.now() > this.#deadline)
         throw this.#failed(command, `not ended after ${this.#options.timeoutMs / 1000} s`)
       await sleep(pauseMs * (0.75 + Math.random() / 2), undefined, { signal: this.#signal })
@@ -84,6 +89,8 @@ class AgentRun {
     const handle = await this.#ask<number>('guest-file-open', { path, mode: 'w' })
     try {
       for (let at = 0; at < bytes.length; ) {
+        // By ssh each is a connection.
+        this.#deadline = performance.now() + ANSWER_MS
         const chunk = bytes.subarray(at, at + CHUNK_BYTES).toString('base64')
         const { count } = await this.#ask<{ count: number }>('guest-file-write', { handle, 'buf-b64': chunk })
         at += count

@@ -1,4 +1,4 @@
-// What runs inside a container: libvirt enters it for us.
+// What runs inside a container.
 
 import type { Guest } from './guest.ts'
 import type { Hypervisor } from './hypervisor.ts'

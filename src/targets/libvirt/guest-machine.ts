@@ -7,6 +7,7 @@ import { type Applied, APPLY_PATH, type ApplyRequest, type UnitState } from './c
 import { unitName } from '../../machine/unit-name.ts'
 import type { Guest } from './guest.ts'
 import type { Ended } from './hypervisor.ts'
+import { Patience } from './patience.ts'
 
 export interface BootOptions {
   /** What it is at, for people. */
@@ -43,11 +44,12 @@ export class GuestMachine {
   /** Resolves when cloud-init has done its work. */
   async untilBooted({ onPhase, checkRunning, timeoutMs }: BootOptions): Promise<void> {
     const deadline = performance.now() + timeoutMs
+    const patience = new Patience()
     onPhase('booting')
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS)) {
-      const problem = await this.#whyNotUp()
+      const problem = await patience.bear(() => this.#whyNotUp(), 'its hypervisor does not answer')
       if (problem === undefined) break
-      await checkRunning()
+      await patience.bear(checkRunning, undefined)
       if (performance.now() > deadline)
         throw new HoldfastError(
           'BootFailed',

@@ -36,6 +36,7 @@ class DiskPlace {
   readonly #facts: PlaceFacts
   readonly #before: PlacedDisks | undefined
   readonly #report: Report
+  readonly #inactive = new Set<string>()
 
   constructor(machine: Machine, facts: PlaceFacts, before: PlacedDisks | undefined, report: Report) {
     this.#machine = machine
@@ -46,7 +47,7 @@ class DiskPlace {
 
   root(): PlacedDisk | undefined {
     const { volumeId, baseVolume } = this.#machine.hardware
-    if (volumeId !== undefined) return this.#given('volume_id', volumeId)
+    if (volumeId !== undefined) return this.#given('volume_id', volumeId, this.#before?.root)
     if (baseVolume === undefined || this.#facts.kind === 'lxc') {
       const [what, hint] =
         this.#facts.kind === 'lxc'
@@ -66,7 +67,7 @@ class DiskPlace {
       this.#report(new HoldfastError('VolumeInUse', message))
       return 'missing'
     }
-    return this.#given('data_volume_id', dataVolumeId) ?? 'missing'
+    return this.#given('data_volume_id', dataVolumeId, this.#before?.data) ?? 'missing'
   }
 
   seed(): PlacedDisk | undefined {
@@ -89,14 +90,15 @@ class DiskPlace {
     return { path: join(pool.path, name), format: 'raw', pool: pool.name, isOurs: false }
   }
 
-  #given(variable: string, id: string): PlacedDisk | undefined {
+  /** libvirt guesses formats from what machines have written: what a disk once was, it stays. */
+  #given(variable: string, id: string, before: PlacedDisk | undefined): PlacedDisk | undefined {
     if (this.#facts.kind === 'lxc') return { path: id, format: 'dir', isOurs: false }
     const volume = this.#facts.volumes.get(id)
     if (volume === undefined) {
-      this.#report(this.#missing(`${variable} "${id}"`, id))
+      this.#reportMissing(`${variable} "${id}"`, id)
       return undefined
     }
-    return { path: volume.path, format: volume.format, isOurs: false }
+    return { path: volume.path, format: before?.path === volume.path ? before.format : volume.format, isOurs: false }
   }
 
   #made(): PlacedDisk | undefined {
@@ -106,7 +108,7 @@ class DiskPlace {
     const baseId = baseVolumeId(hardware, this.#facts.pools) as string
     const base = this.#facts.volumes.get(baseId)
     if (base === undefined) {
-      this.#report(this.#missing(`base_volume "${baseId}"`, baseId))
+      this.#reportMissing(`base_volume "${baseId}"`, baseId)
       return undefined
     }
     const { volumeSizeGib } = hardware
@@ -152,13 +154,26 @@ class DiskPlace {
     if (pool === undefined)
       return refuse(`${uri} has no pool "${asked}"; it has ${listOf(names)}`, suggestion(asked, names))
     if (!pool.isActive) {
-      const message = `Cannot place "${this.#machine.name}": its pool "${asked}" is not active`
-      this.#report(new HoldfastError('PoolInactive', message, { hint: `virsh -c ${uri} pool-start ${asked}` }))
+      this.#reportInactive(asked)
       return undefined
     }
     if (pool.path === undefined)
       return refuse(`volumes of pool "${asked}" (${pool.type}) have no path; wanted: a pool of files`, {})
     return { name: pool.name, path: pool.path }
+  }
+
+  /** Once, however much of it is there. */
+  #reportInactive(pool: string): void {
+    if (this.#inactive.has(pool)) return
+    this.#inactive.add(pool)
+    const message = `Cannot place "${this.#machine.name}": its pool "${pool}" is not active`
+    this.#report(new HoldfastError('PoolInactive', message, { hint: `virsh -c ${this.#facts.uri} pool-start ${pool}` }))
+  }
+
+  #reportMissing(what: string, id: string): void {
+    const inactive = this.#facts.pools.find(({ name, isActive }) => !isActive && id.startsWith(`${name}/`))
+    if (inactive === undefined) this.#report(this.#missing(what, id))
+    else this.#reportInactive(inactive.name)
   }
 
   #missing(what: string, id: string): HoldfastError {

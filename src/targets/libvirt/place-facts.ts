@@ -65,7 +65,11 @@ export async function readPlaceFacts(
     hypervisor.pools(),
     wantsMacvtap ? hypervisor.hostInterfaces() : [],
   ])
-  const ids = machines.flatMap((machine) => volumesAsked(stack, machine, pools, hypervisor.kind))
+  // Those that are not active have no volumes, and fail to be asked.
+  const inactive = pools.filter(({ isActive }) => !isActive).map(({ name }) => `${name}/`)
+  const ids = machines
+    .flatMap((machine) => volumesAsked(stack, machine, pools, hypervisor.kind))
+    .filter((id) => !inactive.some((pool) => id.startsWith(pool)))
   const volumes = await findVolumes(hypervisor, [...new Set(ids)])
   const lost = machines.filter(
     (machine) =>

@@ -246,6 +246,17 @@ describe('disks', () => {
       'has 10.0 GiB',
     ],
     ['a data disk that is the root disk', { dataVolumeId: 'default/etcd-1' }, {}, 'VolumeInUse', 'its data disk'],
+    [
+      'a base that another domain writes to',
+      { volumeId: undefined, baseVolume: 'os/debian.qcow2' },
+      {
+        domains: [
+          domain('other', { definition: { ...domain('').definition, disks: ['/var/lib/libvirt/os/debian.qcow2'] } }),
+        ],
+      },
+      'VolumeInUse',
+      'domain "other" has it as its own disk',
+    ],
     ['a pool that is not there', { cloudInitVolumePool: 'oss' }, {}, 'PoolMissing', 'it has "default", "os"'],
     ['no pool at all', {}, { pools: [pool('os')] }, 'PoolMissing', 'names no volume pool'],
     ['a pool that is not active', {}, { pools: [pool('default', { isActive: false })] }, 'PoolInactive', 'not active'],

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
-import { claimKey, claimProblem, claimsOf } from './claims.ts'
+import { baseOf, baseProblem, type Claim, claimKey, claimProblem, claimsOf } from './claims.ts'
 import { domainName, uuidOf } from './identity.ts'
 import type { MachineRecord } from './machine-record.ts'
 import { placeDisks } from './place-disks.ts'
@@ -21,12 +21,17 @@ export interface PlacedMachines {
   readonly notes: readonly string[]
 }
 
-export function placeMachines(machines: readonly Machine[], facts: PlaceFacts): PlacedMachines {
+/** `newInstanceId`: for machines that are not there yet. */
+export function placeMachines(
+  machines: readonly Machine[],
+  facts: PlaceFacts,
+  newInstanceId: () => string = randomUUID,
+): PlacedMachines {
   const placements = new Map<string, Placement>()
   const problems: HoldfastError[] = []
   const notes: string[] = []
   for (const machine of machines) {
-    const placement = tryPlace(machine, facts, undefined, (problem) => problems.push(problem))
+    const placement = tryPlace(machine, facts, { newInstanceId }, (problem) => problems.push(problem))
     if (placement === undefined) continue
     placements.set(machine.name, placement)
     notes.push(...networkNotes(machine, placement.interfaces, facts))
@@ -38,7 +43,8 @@ export function placeMachines(machines: readonly Machine[], facts: PlaceFacts): 
 /** `instanceId`: that of the machine there is, else a new one, unless given. */
 export function placeMachine(machine: Machine, facts: PlaceFacts, instanceId?: string): Placement {
   const problems: HoldfastError[] = []
-  const placement = tryPlace(machine, facts, instanceId, (problem) => problems.push(problem))
+  const ids = { instanceId, newInstanceId: randomUUID }
+  const placement = tryPlace(machine, facts, ids, (problem) => problems.push(problem))
   throwProblems(problems)
   return placement as Placement
 }
@@ -54,7 +60,7 @@ export function throwProblems(problems: readonly HoldfastError[]): void {
 function tryPlace(
   machine: Machine,
   facts: PlaceFacts,
-  instanceId: string | undefined,
+  { instanceId, newInstanceId }: { readonly instanceId?: string | undefined; readonly newInstanceId: () => string },
   report: Report,
 ): Placement | undefined {
   const { stack, stackId, host, kind, domainTypes } = facts
@@ -79,7 +85,7 @@ function tryPlace(
     ...(stackId !== undefined && { stackId }),
     domain: domainName(stack, machine.name),
     uuid: uuidOf(stack, machine.name),
-    instanceId: instanceId ?? record?.instanceId ?? randomUUID(),
+    instanceId: instanceId ?? record?.instanceId ?? newInstanceId(),
     kind,
     domainType,
     arch: host.arch,
@@ -90,6 +96,9 @@ function tryPlace(
     const others = [...(facts.claimed.get(claimKey(claim)) ?? [])].filter((domain) => domain !== placement.domain)
     for (const other of others) report(claimProblem(machine.name, claim, `domain "${other}"`))
   }
+  const base = baseOf(placement)
+  for (const other of (base && facts.claimed.get(claimKey(base))) ?? [])
+    report(baseProblem(machine.name, base as Claim, `domain "${other}"`))
   return placement
 }
 
@@ -119,7 +128,7 @@ function presentRecord(
 
 function collisionsBetween(placements: ReadonlyMap<string, Placement>): readonly HoldfastError[] {
   const owners = new Map<string, string>()
-  return [...placements].flatMap(([machine, placement]) =>
+  const collisions = [...placements].flatMap(([machine, placement]) =>
     claimsOf(placement).flatMap((claim) => {
       const owner = owners.get(claimKey(claim))
       if (owner === undefined) owners.set(claimKey(claim), machine)
@@ -127,4 +136,10 @@ function collisionsBetween(placements: ReadonlyMap<string, Placement>): readonly
       return [claimProblem(machine, claim, owner === machine ? 'the machine itself' : `machine "${owner}"`)]
     }),
   )
+  const spoiled = [...placements].flatMap(([machine, placement]) => {
+    const base = baseOf(placement)
+    const owner = base && owners.get(claimKey(base))
+    return owner === undefined ? [] : [baseProblem(machine, base as Claim, `machine "${owner}"`)]
+  })
+  return [...collisions, ...spoiled]
 }

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '../../lib/errors.ts'
+import { HoldfastError, messageOf } from '../../lib/errors.ts'
 import type { Hypervisor, Pool, Volume } from './hypervisor.ts'
 import { probeDisk } from './probe-program.ts'
 import { withTemporaryDirectory } from './temporary-directory.ts'
@@ -14,8 +14,8 @@ import { xmlElement, xmlText, xmlValue } from './xml-text.ts'
 
 export type ProbePool = Pick<Pool, 'name'> & { readonly path: string }
 
-/** A machine that boots is off in a second. */
-const BOOT_MS = 10_000
+/** A machine that boots is off in a second, on a host that is busy in some. */
+const BOOT_MS = 20_000
 const INTERVAL_MS = 300
 /** For clearing away, also when nobody waits for us any more. */
 const CLEAR_MS = 20_000
@@ -59,6 +59,8 @@ async function bootProbe(hypervisor: Hypervisor, name: string, signal: AbortSign
     return `one that was tried has not booted in ${BOOT_MS / 1000} s`
   } catch (thrown) {
     signal.throwIfAborted()
+    // Emulation would be for good: a connection that was lost is no reason for it.
+    if (thrown instanceof HoldfastError && thrown.code === 'HypervisorUnreachable') throw thrown
     return messageOf(thrown)
   }
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine, Service } from '../../machine/machine.ts'
 import { isStartedAlike } from '../../machine/started-alike.ts'
-import type { Applied } from './cloud-init/apply-program.ts'
+import type { Applied, UnitState } from './cloud-init/apply-program.ts'
 import { unitName } from '../../machine/unit-name.ts'
 import type { GuestMachine } from './guest-machine.ts'
 import type { MachineRecord } from './machine-record.ts'
@@ -41,8 +41,8 @@ export async function startMachine(machine: Machine, options: StartOptions): Pro
     try {
       await hypervisor.start(domain.name)
     } catch (error) {
-      // It has not begun to boot.
-      await save(present.record)
+      // Only its answer may have been lost. One that is off has not begun to boot.
+      if ((await hypervisor.state(domain.name))?.state === 'shut off') await save(present.record)
       throw error
     }
   }
@@ -98,17 +98,25 @@ function hasReadOthers({ name }: Service, { files }: Machine, { changed, units }
   )
 }
 
+/** What services wait for may be what failed: the disk with their data above all. */
+function failuresBeside(services: readonly Service[], units: readonly UnitState[]): string {
+  const own = services.map((service) => unitName(service.name))
+  const failed = units.filter(({ name, error }) => error !== null && !own.includes(name))
+  return failed.map(({ name, error }) => `; ${name} failed: ${error}`).join('')
+}
+
 async function untilTried({ name, services }: Machine, { guest, signal }: StartOptions): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   for (;;) {
-    const state = machineState(services, await guest.units())
+    const units = await guest.units()
+    const state = machineState(services, units)
     if (areStarted(services, state)) return
     if (performance.now() > deadline) {
       const waiting = services.filter((service) => state.services.get(service.name)?.state === 'stopped')
       const names = waiting.map((service) => `"${service.name}"`).join(', ')
       throw new HoldfastError(
         'GuestFailed',
-        `Cannot start "${name}": ${names} not started after ${PATIENCE_MS / 1000} s`,
+        `Cannot start "${name}": ${names} not started after ${PATIENCE_MS / 1000} s${failuresBeside(services, units)}`,
         { retryable: true },
       )
     }

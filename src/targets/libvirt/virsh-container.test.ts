@@ -7,6 +7,10 @@ const virsh = new VirshProcess('lxc:///system', { signal: new AbortController().
 const keeper = spawn('sh', ['-c', 'sleep 60; :', '--name', 'container'])
 afterAll(() => keeper.kill('SIGKILL'))
 
+// Whoever does not see it sees no containers.
+const daemon = spawn('bash', ['-c', 'exec -a libvirtd sleep 60'])
+afterAll(() => daemon.kill('SIGKILL'))
+
 test('a container has ended when its process is gone, or has become another one', async () => {
   const gone = spawn('true')
   await new Promise((resolve) => gone.once('exit', resolve))

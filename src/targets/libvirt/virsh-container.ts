@@ -56,7 +56,8 @@ export async function endedContainers(virsh: VirshProcess, ids: readonly string[
   if (ids.length === 0) return new Set()
   // The number may have become that of another process.
   const keeps = `tr '\\0' '\\n' 2>/dev/null <"/proc/$id/cmdline" | grep -qx -e --name`
-  const look = `for id; do if ! ${keeps}; then echo "$id"; fi; done`
+  // Where libvirtd itself cannot be seen, its containers cannot either.
+  const look = `pidof libvirtd virtlxcd >/dev/null || exit 0; for id; do if ! ${keeps}; then echo "$id"; fi; done`
   const { code, stdout, stderr } = await virsh.run(['sh', '-c', look, 'sh', ...ids], LOOK_MS)
   if (code !== 0) throw virshError('see which containers run', virsh.uri, stderr)
   return new Set(stdout.toString().split('\n'))

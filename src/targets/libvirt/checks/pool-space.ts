@@ -2,6 +2,7 @@
 
 import { type Finding, ok, problem, warning } from '../../finding.ts'
 import { baseVolumeId, type PlaceFacts } from '../place-facts.ts'
+import { readAnyRecord } from '../record-xml.ts'
 import type { PlacedMachine } from './placed-machine.ts'
 
 const MIB = 1024 ** 2
@@ -29,12 +30,14 @@ function wantedOf(
 ): { atOnce: number; later: number } {
   let [atOnce, later] = [0, 0]
   const programs = new Set<string>()
+  const there = new Set([...facts.domains.values()].map((domain) => readAnyRecord(domain)?.disks.program?.path))
   for (const { machine, placement } of placed) {
     const { seed, root, program } = placement.disks
-    if (seed.pool === pool) atOnce += SEED_BYTES
-    if (program?.pool === pool) programs.add(program.path)
     // What is there has its part of the pool already.
-    if (root.pool === pool && !facts.domains.has(placement.domain)) later += rootBytes(machine.hardware, facts)
+    const isNew = !facts.domains.has(placement.domain)
+    if (seed.pool === pool && isNew) atOnce += SEED_BYTES
+    if (program?.pool === pool && !there.has(program.path)) programs.add(program.path)
+    if (root.pool === pool && isNew) later += rootBytes(machine.hardware, facts)
   }
   atOnce += programs.size * PROGRAM_BYTES
   return { atOnce, later: atOnce + later }

@@ -106,10 +106,12 @@ function packages(machine: Machine, { kind }: Placement): YamlMap {
   return { package_update: true, packages: [...machine.packages, ...(kind === 'qemu' ? ['qemu-guest-agent'] : [])] }
 }
 
-function commands(machine: Machine, placement: Placement): (readonly string[])[] {
+/** What fails ends it: the first boot is not done then. */
+function commands(machine: Machine, placement: Placement): (string | readonly string[])[] {
   const isPostgresVm = machine.kind === 'postgres' && placement.kind === 'qemu'
   const units = machine.services.map(({ name }) => unitName(name))
   return [
+    'set -e',
     ['systemctl', 'daemon-reload'],
     ...(dataDirectory(machine, placement) === undefined ? [] : [['systemctl', 'start', DATA_UNIT]]),
     ...machine.directories.map(makeDirectory),
