@@ -21,8 +21,8 @@ if [[ ! -x "$binary" ]]; then
   mkdir -p "$directory"
   staging="$(mktemp -d "$directory/build.XXXXXX")"
   trap 'rm -rf "$staging"' EXIT
-  # Niced and one package at a time: a build in the background should not disturb whatever else the machine does.
-  (cd "$staging" && GOBIN="$staging" GOMAXPROCS=1 nice -n 19 go install -p 1 -trimpath -ldflags '-s -w' "github.com/coredns/coredns@$version") >&2
+  # Niced: a build in the background should not disturb whatever else the machine does.
+  (cd "$staging" && GOBIN="$staging" nice -n 19 go install -trimpath -ldflags '-s -w' "github.com/coredns/coredns@$version") >&2
   mv "$staging/coredns" "$binary"
 fi
 echo "$binary"
