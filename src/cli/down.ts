@@ -11,21 +11,25 @@ import { openHandle, refuseGuess, stackOptions } from './stack-choice.ts'
 export const downCommand = command({
   name: 'down',
   summary: 'Stop a stack; with --keep-data or --purge, take it away, too',
-  usage: '[FILE] [--keep-data | --purge] [--yes]',
+  usage: '[FILE] [--keep-data | --purge] [--foreign] [--yes]',
   positionals: ['[FILE]'],
   options: {
     ...stackOptions,
     'keep-data': { summary: 'remove the machines, but keep their data and the secrets' },
     purge: { summary: 'remove everything: machines, data, secrets, the certificate authority' },
+    foreign: {
+      summary:
+        'machines of a stack of that name that was made from another place, too: only if it is yours and its state is lost',
+    },
     yes: { summary: 'do not ask' },
   },
   async run(args, io) {
-    const { 'keep-data': keepData, purge, yes } = args.options
+    const { 'keep-data': keepData, purge, foreign, yes } = args.options
     if (keepData && purge)
       throw new HoldfastError('Usage', 'Cannot run "holdfast down" with --keep-data and --purge: one of them is wanted')
-    if (keepData || purge) refuseGuess(args.positionals[0])
-    const handle = await openHandle(args, io)
-    const machines = [...(await handle.target.machines()).keys()]
+    if (keepData || purge || foreign) refuseGuess(args.positionals[0])
+    const handle = await openHandle(args, io, { takesForeign: foreign })
+    const machines = [...(await handle.found()).keys()]
     const how = purge ? 'purge' : keepData ? 'keep-data' : 'stop'
     if (!yes && !(await confirm(io, downQuestion(handle.name, machines.length, how)))) return EXIT.failed
     using view = new ProgressView(io, io.stderr, { machines })

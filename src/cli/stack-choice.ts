@@ -23,24 +23,34 @@ export interface StackChoice {
 
 export const isRoot = (): boolean => process.geteuid?.() === 0
 
-export async function openStack(choice: StackChoice, io: Io): Promise<Operator> {
+/** What is known of a stack may be lost, and hosts that it had machines on. */
+export interface OpenHow {
+  /** Machines of a stack of that name that was made from another place are taken for its own. */
+  readonly takesForeign?: boolean
+}
+
+export async function openStack(choice: StackChoice, io: Io, how: OpenHow = {}): Promise<Operator> {
   const state = stateOf(choice.options.state, io)
   const { file, name } = await chosenFile(choice.positionals[0], state)
-  const operator = await Operator.open({ file, ...contextOf(state, io) })
+  const operator = await Operator.open({ file, ...contextOf(state, io), ...how })
   if (name !== undefined && name !== operator.name) throw otherStack(name, operator)
   for (const notice of operator.stack.notices) io.stderr.write(`holdfast: ${notice}\n`)
   return operator
 }
 
 /** By its directory alone where it is known there: its file may be gone or broken by now. */
-export async function openHandle({ positionals: [chosen], options }: StackChoice, io: Io): Promise<StackHandle> {
+export async function openHandle(
+  { positionals: [chosen], options }: StackChoice,
+  io: Io,
+  how: OpenHow = {},
+): Promise<StackHandle> {
   const state = stateOf(options.state, io)
   const { name, file } = choose(chosen, state)
-  if (file === undefined) return StackHandle.find({ name, ...contextOf(state, io) })
+  if (file === undefined) return StackHandle.find({ name, ...contextOf(state, io), ...how })
   const names = await stacksFrom(file, state)
-  if (names.length === 1) return StackHandle.find({ name: names[0], ...contextOf(state, io) })
+  if (names.length === 1) return StackHandle.find({ name: names[0], ...contextOf(state, io), ...how })
   // Of several from one file (its name was changed), the one that it names now.
-  return openStack({ positionals: [file], options }, io)
+  return openStack({ positionals: [file], options }, io, how)
 }
 
 function contextOf(state: string, io: Io) {

@@ -19,6 +19,8 @@ export interface HandleContext extends Pick<PlaceContext, 'isRoot' | 'env' | 'st
   readonly state: string
   /** Of the stack. */
   readonly name: string
+  /** Machines of a stack of that name that was made from another place are taken for its own. */
+  readonly takesForeign?: boolean
 }
 
 /** Where the machines are. */
@@ -69,12 +71,25 @@ export class StackHandle {
     return this.place.target
   }
 
+  /** Its machines, as far as they can be told. Rejects when there are none but those of another stack of that name. */
+  async found(): Promise<ReadonlyMap<string, MachineKind | undefined>> {
+    const machines = await this.target.machines()
+    const foreign = this.target.unread().find(isForeign)
+    if (machines.size === 0 && foreign !== undefined) throw elsewhere(this.name, foreign)
+    return machines
+  }
+
   /** Needs nothing of what machines can spoil: neither their files nor ours about them. */
   async down(how: DownHow, progress: Progress): Promise<void> {
     this.listen(progress)
     await withLock(this.directory.path, async () => {
-      const machines = [...(await this.target.machines())]
-      const left = this.target.unread()
+      const machines = [...(await this.found())]
+      const unread = this.target.unread()
+      const left = unread.filter((each) => !isForeign(each))
+      for (const { where } of unread.filter(isForeign)) {
+        const message = `${where} belongs to another stack of that name; it is left alone`
+        progress({ machine: undefined, state: 'warning', message })
+      }
       // Of one whose kind was lost, what is to be removed and what is its data was lost, too.
       const lost = machines.filter(([, kind]) => kind === undefined)
       await Promise.all(lost.map(([name]) => this.#stop(name, 'stop', progress)))
@@ -111,6 +126,22 @@ export class StackHandle {
       .then(() => rmdir(dirname(stacks)))
       .catch(() => undefined)
   }
+}
+
+function isForeign({ error }: Unread): boolean {
+  return error.code === 'StackElsewhere'
+}
+
+/** Whoever made it may still need it. */
+function elsewhere(name: string, { where, error }: Unread): HoldfastError {
+  return new HoldfastError(
+    'StackElsewhere',
+    `Cannot take "${name}" down: ${where} belongs to a stack of that name that was made from another place; nothing was touched`,
+    {
+      hint: 'work from where it was made; if it is yours and the directory of its state is lost, "holdfast down --foreign" takes it down all the same',
+      cause: error,
+    },
+  )
 }
 
 /** Its directory stays, too: it says where they are. */

@@ -43,7 +43,17 @@ export class LibvirtPlace implements Place {
   /** URIs of those that the file names. */
   readonly #needed: ReadonlySet<string>
 
-  constructor({ stack, stackId, directory, env, hypervisors, hardware, stopSignal, report }: PlaceContext) {
+  constructor({
+    stack,
+    stackId,
+    takesForeign = false,
+    directory,
+    env,
+    hypervisors,
+    hardware,
+    stopSignal,
+    report,
+  }: PlaceContext) {
     const signal = stopSignal()
     this.#stack = stack
     this.#stackId = stackId
@@ -58,7 +68,8 @@ export class LibvirtPlace implements Place {
     })
     this.#needed = new Set([...hardware.values()].map(({ hypervisor }) => hypervisor))
     this.target = new LibvirtTarget({
-      ...{ stack, stackId, hardware, signal, hypervisors: this.#hypervisors, temporary: this.#temporary },
+      ...{ stack, stackId, takesForeign, hardware, signal },
+      ...{ hypervisors: this.#hypervisors, temporary: this.#temporary },
       // Where machines only were, according to what was remembered, may be gone for good.
       needed: this.#needed,
       chooseType: (hypervisor, wanted, isTried) =>

@@ -44,6 +44,8 @@ export interface PlaceContext {
   readonly stack: string
   /** Of the record; a new one for a new stack. */
   readonly stackId: string
+  /** Machines of another stack of that name are taken for its own. */
+  readonly takesForeign?: boolean
   readonly directory: StackDirectory
   readonly isRoot: boolean
   readonly env: Readonly<Record<string, string | undefined>>

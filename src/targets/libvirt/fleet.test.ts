@@ -108,3 +108,15 @@ test('a record that was damaged is in the way of its own machine alone', async (
   await expect(fleet.findOn(here, 'b')).rejects.toMatchObject({ code: 'StateInvalid' })
   expect((await fleet.findOn(here, 'a'))?.record.machine).toBe('a')
 })
+
+test("machines of another stack of the same name are told, and are nobody's here", async () => {
+  const here = hypervisor('qemu:///system', [record('a', { stackId: 'ours' }), record('b', { stackId: 'of others' })])
+  const { fleet } = fleetOf([here], { stackId: 'ours' })
+  expect(await names(fleet.machines({ isTolerant: true }))).toEqual(['a'])
+  expect(fleet.unread()).toMatchObject([{ where: 'domain "s-b" on qemu:///system', error: { code: 'StackElsewhere' } }])
+  for (const refused of [fleet.machines(), fleet.find('b'), fleet.findOn(here, 'b'), fleet.everywhere('b')])
+    await expect(refused).rejects.toMatchObject({ code: 'StackElsewhere' })
+  expect(await names(fleet.everywhere('a'))).toEqual(['a'])
+  const taken = fleetOf([here], { stackId: 'ours', takesForeign: true })
+  expect(await names(taken.fleet.everywhere('b'))).toEqual(['b'])
+})

@@ -11,6 +11,10 @@ import { isNamed, type Presence, type PresentMachine, readPresence } from './pre
 
 export interface FleetOptions {
   readonly stack: string
+  /** Tells it from another stack of the same name that was made elsewhere, whose machines are not ours; without it, all are. */
+  readonly stackId?: string
+  /** Machines of such another one are taken for ours. */
+  readonly takesForeign?: boolean
   /** Where machines of the stack are, may be, or were. */
   readonly hypervisors: readonly Hypervisor[]
   /** Addresses of those that machines are to be on; all of them unless given. The others may be gone for good. */
@@ -30,10 +34,15 @@ interface Sight {
 
 interface Missing extends Unread {
   readonly isNeeded: boolean
+  /** Where only one of them is missing: its name. */
+  readonly domain?: string
 }
 
 /** Whoever waits asks several times a second, and a connection may break while he does. */
 const MEMORY = { forMs: 1000, patienceMs: 60_000 } as const
+
+const ELSEWHERE_HINT =
+  'what it knows of itself is where it was made, below the directory of --state: work from there, bring that directory here, or give this stack another name'
 
 export class Fleet {
   readonly #options: FleetOptions
@@ -84,9 +93,12 @@ export class Fleet {
     const asked = this.#options.hypervisors.filter(({ uri }) => !this.#unread.some(({ where }) => where === uri))
     const sights = await Promise.all(asked.map((each) => this.#look(each, () => this.#read(each))))
     const found = sights.flatMap(({ machines }) => machines).filter(isNamed(machine))
+    if (found.length > 0) return found
     const unread = [...this.#unread, ...sights.flatMap((sight) => sight.unread)]
-    if (found.length === 0) this.#goOnWithout(unread)
-    return found
+    const foreign = unread.find((each) => isForeign(each) && each.domain === domainName(this.#options.stack, machine))
+    if (foreign !== undefined) throw foreign.error
+    this.#goOnWithout(unread)
+    return []
   }
 
   unread(): readonly Unread[] {
@@ -103,26 +115,33 @@ export class Fleet {
   }
 
   async #read(hypervisor: Hypervisor): Promise<Presence> {
-    const presence = await readPresence(hypervisor, this.#options.stack)
-    for (const { record } of presence.machines) this.#homes.set(record.machine, hypervisor.uri)
-    return presence
+    const { stack, stackId, takesForeign = false } = this.#options
+    const { machines, damaged } = await readPresence(hypervisor, stack)
+    const isOurs = ({ record }: PresentMachine) => stackId === undefined || takesForeign || record.stackId === stackId
+    const own = machines.filter(isOurs)
+    for (const { record } of own) this.#homes.set(record.machine, hypervisor.uri)
+    const foreign = machines.filter((present) => !isOurs(present))
+    return {
+      machines: own,
+      damaged: [...damaged, ...foreign.map((each) => ({ ...each, error: elsewhere(stack, each) }))],
+    }
   }
 
   async #look(hypervisor: Hypervisor, read: () => Promise<Presence>): Promise<Sight> {
     const { stack, hardware, needed, signal } = this.#options
     const { uri } = hypervisor
+    const isNeeded = needed?.has(uri) ?? true
     try {
       const { machines, damaged } = await read()
       const wanted = new Set([...hardware.keys()].map((machine) => domainName(stack, machine)))
       const unread = damaged.map(({ domain: { name }, error }) => ({
-        where: `domain "${name}" on ${uri}`,
-        error,
-        isNeeded: wanted.has(name),
+        ...{ where: `domain "${name}" on ${uri}`, domain: name, error },
+        isNeeded: isForeign({ error }) ? isNeeded : wanted.has(name),
       }))
       return { machines, unread }
     } catch (error) {
       if (signal.aborted || !isOfOneHypervisor(error)) throw error
-      return { machines: [], unread: [{ where: uri, error, isNeeded: needed?.has(uri) ?? true }] }
+      return { machines: [], unread: [{ where: uri, error, isNeeded }] }
     }
   }
 
@@ -139,4 +158,17 @@ export class Fleet {
 /** Without virsh, none of them answers. */
 function isOfOneHypervisor(error: unknown): error is HoldfastError {
   return error instanceof HoldfastError && error.code !== 'VirshMissing'
+}
+
+function isForeign({ error }: Pick<Unread, 'error'>): boolean {
+  return error.code === 'StackElsewhere'
+}
+
+/** Its secrets are on the host that made it, and so is who knows whether it may go. */
+function elsewhere(stack: string, { hypervisor, domain }: PresentMachine): HoldfastError {
+  return new HoldfastError(
+    'StackElsewhere',
+    `Cannot use domain "${domain.name}" on ${hypervisor.uri}: it belongs to a stack "${stack}" that was made from another place; it is left alone`,
+    { hint: ELSEWHERE_HINT },
+  )
 }

@@ -1,0 +1,68 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { holdfast } from '../../test/support/command-line.ts'
+import { FakeVirsh, machineRecord } from '../../test/support/fake-virsh.ts'
+import { stackDirectory } from '../stack/directory.ts'
+import { writeRecord } from '../stack/record.ts'
+
+const HERE = 'qemu:///system'
+const THERE = 'qemu+ssh://kvm2/system'
+
+let virsh: FakeVirsh
+let state: string
+let file: string
+beforeEach(() => {
+  virsh = new FakeVirsh()
+  state = mkdtempSync(join(tmpdir(), 'holdfast-down-'))
+  file = join(state, 'stack.yaml')
+  const network = 'libvirt_network: { network_name: default, ip: 192.168.122.10 }'
+  writeFileSync(
+    file,
+    `name: kvm\ntarget: libvirt\ndomain: kvm.test\netcd: { members: [{ name: a, volume_id: /x, ${network} }] }\n`,
+  )
+})
+afterEach(() => {
+  virsh.close()
+  rmSync(state, { recursive: true })
+})
+
+const down = (...args: string[]) => holdfast(['down', ...args, '--yes', '--state', state], { env: virsh.env })
+const directory = () => stackDirectory(state, 'kvm').path
+const remember = (...hypervisors: string[]) =>
+  writeRecord(stackDirectory(state, 'kvm').record, {
+    ...{ id: 'ours', file, isEtcdFormed: true, isComplete: true, postgresVersion: undefined },
+    ...{ target: 'libvirt' as const, hypervisors },
+  })
+
+describe('a stack of the same name that was made from another place', () => {
+  beforeEach(() => virsh.add(HERE, machineRecord('kvm', 'a', { stackId: 'of others' })))
+
+  test.each([[[]], [['--keep-data']], [['--purge']]])('is not touched by "down %s"', async (how) => {
+    const { code, stderr } = await down(file, ...how)
+    expect(stderr).toContain(
+      'Cannot take "kvm" down: domain "kvm-a" on qemu:///system belongs to a stack of that name that was made from another place; nothing was touched',
+    )
+    expect(stderr).toContain('--foreign')
+    expect({ code, domains: virsh.domains(HERE), changes: virsh.changes(HERE) }).toEqual({
+      code: 1,
+      domains: ['kvm-a'],
+      changes: [],
+    })
+  })
+
+  test('is taken away by who says that it is his', async () => {
+    expect((await down(file, '--purge', '--foreign')).code).toBe(0)
+    expect(virsh.domains(HERE)).toEqual([])
+  })
+
+  test('stays where our own one is taken away', async () => {
+    await remember(HERE, THERE)
+    virsh.add(THERE, machineRecord('kvm', 'a', { stackId: 'ours' }))
+    const { code, stderr } = await down('kvm', '--purge')
+    expect(stderr).toContain('domain "kvm-a" on qemu:///system belongs to another stack of that name; it is left alone')
+    expect([code, virsh.domains(HERE), virsh.domains(THERE)]).toEqual([0, ['kvm-a'], []])
+    expect(existsSync(directory())).toBe(false)
+  })
+})
