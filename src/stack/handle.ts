@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { HoldfastError } from '../lib/errors.ts'
 import type { MachineKind } from '../machine/machine.ts'
 import type { Target, Unread } from '../targets/target.ts'
+import { allOrFirstFailure } from './all-or-first-failure.ts'
 import { type StackDirectory, stackDirectory } from './directory.ts'
 import { withLock } from './lock.ts'
 import { openPlace } from './places/open-place.ts'
@@ -92,7 +93,7 @@ export class StackHandle {
       }
       // Of one whose kind was lost, what is to be removed and what is its data was lost, too.
       const lost = machines.filter(([, kind]) => kind === undefined)
-      await Promise.all(lost.map(([name]) => this.#stop(name, 'stop', progress)))
+      await allOrFirstFailure(lost.map(([name]) => this.#stop(name, 'stop', progress)))
       for (const each of STOP_ORDER) {
         const stops = machines
           .filter(([, kind]) => kind === each)
@@ -102,7 +103,7 @@ export class StackHandle {
                 this.#stop(name, how, progress),
           )
         if (each === 'etcd') for (const stop of stops) await stop()
-        else await Promise.all(stops.map((stop) => stop()))
+        else await allOrFirstFailure(stops.map((stop) => stop()))
       }
       await this.target.shutdown()
       if (left.length > 0) throw leftover(this.name, left)

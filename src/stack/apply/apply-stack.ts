@@ -1,6 +1,7 @@
 // A stack to its new shape, cluster by cluster: etcd first, as the others need it; then name servers and PostgreSQL at the same
 // time; then what stands in front of PostgreSQL.
 
+import { allOrFirstFailure } from '../all-or-first-failure.ts'
 import { applyIndependent } from './dns.ts'
 import { changeEtcd, formEtcd } from './etcd.ts'
 import { applyPostgres } from './postgres.ts'
@@ -27,10 +28,4 @@ export async function applyStack(work: Work, etcd: EtcdHistory): Promise<void> {
   }
   await allOrFirstFailure([applyIndependent(work, 'dns'), applyPostgres(work)])
   await applyIndependent(work, 'haproxy')
-}
-
-/** Unlike Promise.all, nothing goes on behind the caller's back. */
-async function allOrFirstFailure(works: readonly Promise<void>[]): Promise<void> {
-  const failed = (await Promise.allSettled(works)).find((result) => result.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
 }

@@ -2,11 +2,11 @@
 
 import type { MachineKind } from '../../machine/machine.ts'
 import { untilReady } from './wait.ts'
-import { applyMachine, discardMachine, needsRestart, removeMachine, sortMachines, type Work } from './work.ts'
+import { applyAll, applyMachine, discardMachine, needsRestart, removeMachine, sortMachines, type Work } from './work.ts'
 
 export async function applyIndependent(work: Work, kind: MachineKind & ('dns' | 'haproxy')): Promise<void> {
   const { all, created, stopped, changed, replaced, gone } = sortMachines(work, kind)
-  await Promise.all([...created, ...stopped].map((machine) => applyMachine(work, machine)))
+  await applyAll(work, [...created, ...stopped])
   for (const machine of changed) {
     await applyMachine(work, machine)
     if (needsRestart(work, machine)) await untilReady(work, kind, { machines: [machine.name] })

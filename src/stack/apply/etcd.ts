@@ -12,8 +12,10 @@ import type { EtcdMember, EtcdSpec } from '../../clusters/etcd/spec.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
 import { repeatSteps, untilAnswering, untilReady, untilRestartable } from './wait.ts'
+import { allOrFirstFailure } from '../all-or-first-failure.ts'
 import {
   applyMachine,
+  applyAll,
   discardMachine,
   needsRestart,
   removeMachine,
@@ -25,8 +27,8 @@ import {
 /** The first time: all members at once, as etcd wants it. */
 export async function formEtcd(work: Work): Promise<void> {
   const { all, replaced, gone } = sortMachines(work, 'etcd')
-  await Promise.all(replaced.map((machine) => discardMachine(work, machine)))
-  await Promise.all(all.map((machine) => applyMachine(work, machine)))
+  await allOrFirstFailure(replaced.map((machine) => discardMachine(work, machine)))
+  await applyAll(work, all)
   await untilReady(work, 'etcd')
   for (const machine of gone) await removeMachine(work, machine)
 }
@@ -35,7 +37,7 @@ export async function formEtcd(work: Work): Promise<void> {
 async function formAnew(work: Work, machines: readonly Machine[]): Promise<void> {
   const { target, progress } = work
   progress({ machine: undefined, state: 'warning', message: 'the data of etcd is gone; it starts with nothing in it' })
-  await Promise.all(machines.map((machine) => applyMachine(work, machine)))
+  await applyAll(work, machines)
   for (const { name, services } of machines)
     for (const step of services.filter(({ once }) => once)) await target.restart(name, step.name)
   await untilReady(work, 'etcd')
@@ -50,7 +52,7 @@ export async function changeEtcd(work: Work, spec: EtcdSpec): Promise<void> {
   // They may need each other to have quorum; those that are to be made anew only where the others have none.
   const needed = all.length - standing.length < quorumOf(all.length) ? standing : []
   const started = [...stopped, ...created, ...needed].filter(isIn(filled))
-  await Promise.all(started.map((machine) => applyMachine(work, machine)))
+  await applyAll(work, started)
   for (const machine of changed) await repeatSteps(work, machine)
   const voters = await readVoters(work, spec, sorted)
   // Without one that is lost, nobody else can be done without: it comes back first.

@@ -9,6 +9,7 @@ import type { Machine } from '../../machine/machine.ts'
 import type { ExistingMachine } from '../../targets/target.ts'
 import { repeatSteps, untilReady } from './wait.ts'
 import {
+  applyAll,
   applyMachine,
   discardMachine,
   needsRestart,
@@ -36,7 +37,7 @@ export async function applyPostgres(work: Work): Promise<void> {
   // Whoever follows another primary on the way needs what is new, and before it is restarted.
   for (const machine of changed.filter((each) => needsRestart(work, each))) await reloadMachine(work, machine)
   for (const machine of changed.filter((each) => !needsRestart(work, each))) await applyMachine(work, machine)
-  await Promise.all([...created, ...stopped, ...needed].map((machine) => applyMachine(work, machine)))
+  await applyAll(work, [...created, ...stopped, ...needed])
   const restarted = isRunning ? changed.filter((machine) => needsRestart(work, machine)) : []
   for (const machine of await replicasFirst(restarted)) await restart(machine)
   const broken = standing.filter((machine) => !needed.includes(machine))

@@ -1,9 +1,10 @@
 // What every step of an apply has at hand, and the steps that are the same for every kind of machine.
 
 import type { MemberPlace } from '../../clusters/etcd/settings.ts'
-import { HoldfastError } from '../../lib/errors.ts'
+import { HoldfastError, messageOf } from '../../lib/errors.ts'
 import type { Machine, MachineKind } from '../../machine/machine.ts'
 import type { ExistingMachine, MachineState, Target } from '../../targets/target.ts'
+import { allOrFirstFailure } from '../all-or-first-failure.ts'
 import type { Clients } from '../clients.ts'
 import type { MachinePlan } from '../plan.ts'
 import type { Progress } from '../progress.ts'
@@ -86,6 +87,19 @@ export async function applyMachine({ target, plans, existing, progress }: Work, 
   const { restarts, reloads } = laterReaders(machine, plan, before)
   for (const service of restarts) await target.restart(name, service)
   for (const service of reloads) await target.reload(name, service)
+}
+
+/** All at once. One that fails is told at once; the others come to their end, which may take as long as a boot. */
+export function applyAll(work: Work, machines: readonly Machine[]): Promise<void> {
+  const apply = async (machine: Machine) => {
+    try {
+      await applyMachine(work, machine)
+    } catch (error) {
+      work.progress({ machine: machine.name, state: 'failed', message: messageOf(error) })
+      throw error
+    }
+  }
+  return allOrFirstFailure(machines.map(apply))
 }
 
 /** Files in place, and read again by services that can do so while they run. What has to be restarted for them goes on as it is. */
