@@ -66,3 +66,18 @@ describe('a stack of the same name that was made from another place', () => {
     expect(existsSync(directory())).toBe(false)
   })
 })
+
+test.each([['plan'], ['status'], ['down'], ['doctor'], ['logs', '--file']])(
+  'a "%s" that is interrupted while a hypervisor does not answer says so in one line',
+  async (...words) => {
+    await remember(HERE)
+    virsh.make(HERE, 'endless')
+    const signal = AbortSignal.abort('SIGINT')
+    const argv = [...words, words[0] === 'logs' ? 'kvm' : file, '--state', state]
+    const { code, stderr } = await holdfast(argv, { env: virsh.env, signal })
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'holdfast: Cannot go on: interrupted; what was done so far stays\n',
+    })
+  },
+)

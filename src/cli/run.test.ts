@@ -1,5 +1,7 @@
 import { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { collectingIo } from '../../test/support/command-line.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { command, type Io } from './command.ts'
 import { run } from './run.ts'
@@ -114,4 +116,25 @@ test('an error is its message and hint on stderr, and a code that says whose fau
 
 test('a defect of the program is not dressed up as an error of the user', async () => {
   await expect(holdfast('dns', '--zones', 'defect')).rejects.toThrow(TypeError)
+})
+
+test.each([
+  ['the reason of a signal', (signal: AbortSignal) => signal.throwIfAborted()],
+  ['a timer that it ended', (signal: AbortSignal) => sleep(1, undefined, { signal })],
+])('a command that was interrupted says so in one line: %s', async (_, work) => {
+  const { io, printed } = collectingIo({ signal: AbortSignal.abort('SIGINT') })
+  const options = { name: 'work', summary: '', usage: '', options: {} }
+  const interrupted = command({ ...options, run: async (_args, given) => (await work(given.stopSignal()), 0) })
+  expect(await run(['work'], io, [{ name: 'work', load: async () => interrupted }])).toBe(1)
+  expect(printed.stderr).toBe('holdfast: Cannot go on: interrupted; what was done so far stays\n')
+})
+
+test('a defect is none of that', async () => {
+  const { io } = collectingIo({ signal: AbortSignal.abort('SIGINT') })
+  const options = { name: 'work', summary: '', usage: '', options: {} }
+  const broken = command({
+    ...options,
+    run: (_args, given) => Promise.reject(new TypeError(given.stopSignal().reason)),
+  })
+  await expect(run(['work'], io, [{ name: 'work', load: async () => broken }])).rejects.toThrow(TypeError)
 })

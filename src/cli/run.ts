@@ -60,15 +60,36 @@ export async function run(
   io: Io,
   commands: readonly CommandEntry[] = COMMANDS,
 ): Promise<number> {
+  const signals: AbortSignal[] = []
   try {
-    return await dispatch(argv, io, commands)
-  } catch (error) {
+    return await dispatch(argv, noting(io, signals), commands)
+  } catch (thrown) {
+    const error = signals.some((signal) => isAbort(thrown, signal)) ? interrupted() : thrown
     if (!(error instanceof HoldfastError)) throw error
     const lines = `${error.message}\n${error.hint ?? ''}`.trimEnd().split('\n')
     io.stderr.write(lines.map((line) => `holdfast: ${printable(line)}\n`).join(''))
     if (WRONG_USAGE.has(error.code)) return EXIT.usage
     return INVALID_INPUT.has(error.code) ? EXIT.invalidInput : EXIT.failed
   }
+}
+
+/** Every signal that is asked for is noted. The rest stays what it is: who looks at stdin makes a stream of it. */
+function noting(io: Io, signals: AbortSignal[]): Io {
+  const stopSignal = () => {
+    const signal = io.stopSignal()
+    signals.push(signal)
+    return signal
+  }
+  return Object.create(io, { stopSignal: { value: stopSignal } }) as Io
+}
+
+/** What a timer, a fetch or a stream throws that was ended by the signal. */
+function isAbort(thrown: unknown, signal: AbortSignal): boolean {
+  return signal.aborted && (thrown === signal.reason || (thrown instanceof Error && thrown.name === 'AbortError'))
+}
+
+function interrupted(): HoldfastError {
+  return new HoldfastError('Interrupted', 'Cannot go on: interrupted; what was done so far stays')
 }
 
 async function dispatch(argv: readonly string[], io: Io, commands: readonly CommandEntry[]): Promise<number> {
