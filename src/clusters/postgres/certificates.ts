@@ -20,7 +20,13 @@ export function memberCertificate(spec: PostgresSpec, member: PostgresMember, { 
       ...proxies.map(({ name }) => `${name}.${domain}`),
       ...certificate.domains,
     ]),
-    addresses: unique([member.address, '127.0.0.1', ...proxies.map(({ address }) => address), ...certificate.extraIps]),
+    addresses: unique([
+      member.address,
+      ...member.moreAddresses,
+      '127.0.0.1',
+      ...proxies.map(({ address }) => address),
+      ...certificate.extraIps,
+    ]),
     usages: ['server', 'client'],
   }
 }

@@ -142,6 +142,21 @@ test('all connections have TLS and are verified; the REST API wants a certificat
   expect(postgresql.parameters).toMatchObject({ ssl: 'on', unix_socket_directories: '' })
 })
 
+test('a machine with several addresses serves all of them, and is told to the others by its first', () => {
+  const [first, second] = postgresSpec('10.0.3').members
+  const members = [first, { ...second, moreAddresses: ['10.1.3.2', 'fd00::2'] }]
+  const { machines, requests } = render({ members })
+  const { restapi, postgresql } = patroniOf(machines[1])
+  expect(postgresql).toMatchObject({ listen: '10.0.3.2,10.1.3.2,fd00::2:5432', connect_address: '10.0.3.2:5432' })
+  expect(restapi).toMatchObject({ listen: '*:8008', connect_address: '10.0.3.2:8008', verify_client: 'required' })
+  const addresses = requests.find(({ id }) => id === 'pg-2/server')?.addresses
+  expect(addresses).toEqual(expect.arrayContaining(['10.0.3.2', '10.1.3.2', 'fd00::2', '127.0.0.1']))
+  expect(patroniOf(machines[0])).toMatchObject({
+    postgresql: { listen: '10.0.3.1:5432' },
+    restapi: { listen: '10.0.3.1:8008' },
+  })
+})
+
 test('only scram over TLS is let in', () => {
   const { pg_hba: rules } = patroniOf(render().machines[0]).postgresql as { postgresql: unknown; pg_hba: string[] }
   expect(rules.filter((rule) => !rule.endsWith(' reject'))).toEqual([

@@ -22,8 +22,9 @@ export function patroniConfig(spec: PostgresSpec, member: PostgresMember, site: 
   const { patroni } = spec
   const paths = { ...PATHS, ...versionPaths(site.postgresVersion) }
   const path = (name: keyof typeof paths) => site.path(member.name, paths[name])
-  const api = `${member.address}:${PATRONI_PORT}`
-  const server = `${member.address}:${POSTGRES_PORT}`
+  const { address, moreAddresses } = member
+  const api = `${address}:${PATRONI_PORT}`
+  const server = `${address}:${POSTGRES_PORT}`
   const roles = postgresRoles(spec, site.keyring)
   const login = (username: keyof typeof roles) => ({
     ...{ username, password: roles[username].password },
@@ -35,7 +36,8 @@ export function patroniConfig(spec: PostgresSpec, member: PostgresMember, site: 
     name: member.patroniName,
     etcd3: { hosts: etcd.endpoints, protocol: 'https', cacert: path('etcdCa'), ...etcdLogin(etcd) },
     restapi: {
-      listen: api,
+      // It takes one address or all of them; only those who have a certificate get further.
+      listen: moreAddresses.length === 0 ? api : `*:${PATRONI_PORT}`,
       connect_address: api,
       certfile: path('certificate'),
       keyfile: path('key'),
@@ -45,7 +47,8 @@ export function patroniConfig(spec: PostgresSpec, member: PostgresMember, site: 
     },
     ctl: { cacert: path('ca'), certfile: path('certificate'), keyfile: path('key') },
     postgresql: {
-      listen: server,
+      // Patroni itself uses the first one.
+      listen: `${[address, ...moreAddresses].join(',')}:${POSTGRES_PORT}`,
       connect_address: server,
       data_dir: path('data'),
       bin_dir: paths.programs,
