@@ -23,6 +23,7 @@ const schema = map({
     path,
     files_permission: permissions('"0660"').prefault('0660'),
     directories_permission: permissions('"0770"').prefault('0770'),
+    keep: list(text('the name of a file'), 'a list of names of files').optional(),
   }),
   etcd_client: map({
     prefix: text('the text before the name of a file in a key'),
@@ -59,6 +60,7 @@ export interface PublishConfig {
   readonly directory: string
   readonly fileMode: number
   readonly directoryMode: number
+  readonly keep: readonly string[]
   readonly notify: Omit<NotifyOptions, 'env'> | undefined
   /** Log only errors. */
   readonly quiet: boolean
@@ -90,6 +92,7 @@ export function readPublishConfig(file: string): PublishConfig {
     directory: config.filesystem.path,
     fileMode: config.filesystem.files_permission,
     directoryMode: config.filesystem.directories_permission,
+    keep: config.filesystem.keep ?? [],
     notify:
       command === undefined ? undefined : { command, retries, retryMs: NOTIFY_RETRY_MS, timeoutMs: NOTIFY_TIMEOUT_MS },
     quiet: config.log_level === 'error',

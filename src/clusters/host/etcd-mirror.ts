@@ -20,6 +20,8 @@ export interface EtcdMirror {
   readonly directoryMode: number
   /** Kept when the machine goes. */
   readonly isData: boolean
+  /** Files that stay when etcd has none of that name. */
+  readonly keep?: readonly string[]
   /** Only good zones. */
   readonly zonesOnly: boolean
   /** Run after each batch of changes. */
@@ -76,6 +78,7 @@ function files({ name, user, ...mirror }: EtcdMirror, home: string, path: (insid
       path: path(mirror.directory),
       files_permission: octal(mirror.fileMode),
       directories_permission: octal(mirror.directoryMode),
+      ...(mirror.keep !== undefined && { keep: mirror.keep }),
     },
     etcd_client: {
       prefix: mirror.prefix,

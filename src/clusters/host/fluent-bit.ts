@@ -18,13 +18,15 @@ export const FLUENT_BIT = '/opt/fluent-bit/bin/fluent-bit'
 
 const SERVICE = 'fluent-bit'
 const HOME = '/etc/fluent-bit-customization'
+/** What it starts with, and cannot start without. */
+const INDEX = 'index.conf'
 const PATHS = {
   config: `${HOME}/fluent-bit.conf`,
   service: `${HOME}/default-config/fluent-bit-service.conf`,
   inputs: `${HOME}/default-config/fluent-bit-inputs.conf`,
   output: `${HOME}/default-config/fluent-bit-output.conf`,
   dynamic: `${HOME}/dynamic-config`,
-  dynamicIndex: `${HOME}/dynamic-config/index.conf`,
+  dynamicIndex: `${HOME}/dynamic-config/${INDEX}`,
   ca: `${HOME}/forward_ca.crt`,
   environment: `${HOME}/forward.env`,
   /** How far the journal was read, by unit. */
@@ -128,6 +130,7 @@ function dynamicPart(etcd: NonNullable<LogForwarding['etcd']>, { name }: Machine
       fileMode: 0o600,
       directoryMode: 0o700,
       isData: false,
+      keep: [INDEX],
       zonesOnly: false,
       // Nothing is done where it does not run: it reads everything when it starts.
       notificationCommand: ['systemctl', 'try-reload-or-restart', unitName(SERVICE)],

@@ -210,7 +210,10 @@ describe('fluent-bit', () => {
     test('follows the prefix into a directory, and has systemd reload it', () => {
       const config = parse(textOf(byCertificate, `${mirrorHome}/config.yml`))
       expect(config).toEqual({
-        filesystem: { path: `${HOME}/dynamic-config`, files_permission: '0600', directories_permission: '0700' },
+        filesystem: {
+          ...{ path: `${HOME}/dynamic-config`, files_permission: '0600', directories_permission: '0700' },
+          keep: ['index.conf'],
+        },
         etcd_client: {
           prefix: '/logs/',
           endpoints: ['https://10.0.0.9:2379'],

@@ -24,6 +24,8 @@ export interface ZonefilesOptions {
   readonly directoryMode: number
   /** Refuse what is no good zone. Without it any value is a file, and slashes in keys make folders. */
   readonly validate: boolean
+  /** Names of files that are never removed: whoever reads them cannot do without. */
+  readonly keep?: readonly string[]
   readonly notify?: NotifyOptions
 }
 
@@ -198,6 +200,7 @@ class ZonefilesPublisher {
 
   async #apply(name: string, { value, revision }: Waiting, announce: boolean): Promise<Outcome> {
     if (value !== undefined && this.#options.validate && !this.#isGoodZone(name, value)) return 'refused'
+    if (value === undefined && this.#options.keep?.includes(name)) return this.#keep(name)
     try {
       const changed =
         value === undefined
@@ -216,6 +219,12 @@ class ZonefilesPublisher {
       this.#failures.set(name, reason)
       return 'failed'
     }
+  }
+
+  #keep(name: string): Outcome {
+    this.#failures.delete(name)
+    this.#log.info(`File ${name} stays as it is, although etcd has no such key`)
+    return 'unchanged'
   }
 
   /**
