@@ -4,9 +4,10 @@
 import { z } from 'zod'
 import { dnsSchema } from '../clusters/dns/schema.ts'
 import { etcdSchema } from '../clusters/etcd/schema.ts'
+import { settingsShape } from '../clusters/machine-variables.ts'
 import { authoritySchema, postgresSchema } from '../clusters/postgres/schema.ts'
 import { map, written } from '../document/values.ts'
-import { hostName, settingsShape } from '../machine/schema.ts'
+import { hostName } from '../machine/schema.ts'
 
 const LONGEST_DOMAIN = 120
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'

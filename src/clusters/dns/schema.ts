@@ -3,8 +3,9 @@
 
 import { z } from 'zod'
 import { duration, flag, list, map, number, path, pem, preset, text } from '../../document/values.ts'
-import { machineShape, machines, settingsShape } from '../../machine/schema.ts'
-import { endpoints, etcdClientSchema } from '../../machine/schema-etcd.ts'
+import { machines } from '../../machine/schema.ts'
+import { endpoints } from '../../machine/schema-etcd.ts'
+import { etcdClient, machineShape, settingsShape } from '../machine-variables.ts'
 
 export const DNS_DEFAULTS = {
   engine: 'holdfast' as const,
@@ -38,7 +39,7 @@ const etcd = map(
     ca_certificate: pem.describe('Authority that signed the certificates of the cluster.'),
     key_prefix: keyPrefix.describe('What stands before the domain in a key; `/coredns/` unless given.'),
     endpoints: endpoints.describe('Members of the cluster: `IP:PORT`.'),
-    client: etcdClientSchema.describe('How to log in.'),
+    client: etcdClient.describe('How to log in.'),
   },
   'a map with "endpoints"',
 )

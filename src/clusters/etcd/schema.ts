@@ -3,8 +3,9 @@
 
 import { z } from 'zod'
 import { flag, list, map, number, pem, preset, secret, text, written } from '../../document/values.ts'
-import { machineShape, machines, settingsShape } from '../../machine/schema.ts'
+import { machines } from '../../machine/schema.ts'
 import { ip } from '../../machine/schema-networks.ts'
+import { machineShape, settingsShape } from '../machine-variables.ts'
 
 export const ETCD_DEFAULTS = {
   auto_compaction_mode: 'revision',
@@ -44,14 +45,23 @@ const rootPassword = z
   .describe('Password of root where users have passwords; generated unless given.')
 
 const initialCluster = map({
-  is_initializing: flag.optional().describe('Whether the cluster is made together with this member.'),
+  is_initializing: flag
+    .optional()
+    .describe(
+      'Whether the cluster is made together with this member. What is there decides; with `false` for all members, no cluster is made where there is none.',
+    ),
   initial_token: text('a token').optional().describe('Told apart by it; the name of the stack unless given.'),
   initial_members: list(
-    map({ name: text('a name').describe('Name of the member.'), ip: ip.describe('Its address.') }),
+    map({
+      name: text('a name').describe('Name of the member.'),
+      ip: ip.describe('Its address, that of its first interface.'),
+    }),
     'a list of maps with "name" and "ip"',
   )
     .optional()
-    .describe('Members the cluster starts with; all of them unless given.'),
+    .describe(
+      'Members the cluster starts with, each one of this file: a cluster is one stack. Only checked, as a new cluster starts with all members.',
+    ),
 })
 export type InitialClusterDocument = z.output<typeof initialCluster>
 

@@ -28,14 +28,6 @@ export const patroniName = (what: string) =>
     'letters, digits, "-" and "_", at most 63 of them',
   )
 
-/** Part of the host names by which the cluster is reached. */
-const scope = written(
-  (word) => (/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/u.test(word) ? word : undefined),
-  'name',
-  'the name of a cluster, as it becomes part of host names',
-  'letters, digits and "-" between them, at most 63',
-)
-
 export const patroniEtcdSchema = map(
   {
     endpoints: endpoints.describe('Members of the cluster: `IP:PORT`.'),
@@ -52,9 +44,10 @@ export type PatroniEtcdDocument = NonNullable<z.output<typeof patroniEtcdSchema>
 const seconds = (from: number, standard: number) => preset(number(from, LONGEST_SECONDS), standard)
 
 export const patroniShape = {
-  scope: preset(scope, PATRONI_DEFAULTS.scope).describe(
-    'Name of the cluster. Its names are `primary.SCOPE.DOMAIN`, `replica.SCOPE.DOMAIN` …',
-  ),
+  scope: preset(
+    patroniName('the name of a cluster, as it becomes part of host names'),
+    PATRONI_DEFAULTS.scope,
+  ).describe('Name of the cluster. Its names are `primary.SCOPE.DOMAIN`, `replica.SCOPE.DOMAIN` …'),
   namespace: preset(text('a path'), PATRONI_DEFAULTS.namespace).describe(
     "What all of Patroni's keys in etcd begin with.",
   ),

@@ -3,8 +3,9 @@
 
 import { z } from 'zod'
 import { flag, map, number, pem, preset, secret, text } from '../../document/values.ts'
-import { machineShape, machines, settingsShape } from '../../machine/schema.ts'
+import { machines } from '../../machine/schema.ts'
 import { ip } from '../../machine/schema-networks.ts'
+import { machineShape, settingsShape } from '../machine-variables.ts'
 import { patroniEtcdSchema, patroniName, patroniShape } from './schema-patroni.ts'
 
 export const CERTIFICATE_DEFAULTS = {

@@ -93,8 +93,8 @@ function logsOf(
     buffer: agent === fluentd && buffer?.customized ? buffer.custom_value : undefined,
     packageSource: packageSourceOf(agent, resolver),
   }
-  if (logs.forward === undefined && logs.etcd === undefined)
-    resolver.problem(agent.path, 'logs go nowhere; wanted: "forward"')
+  const isDynamic = agent === fluentbit && fluentbit.value.etcd?.enabled
+  if (logs.forward === undefined && !isDynamic) resolver.problem(agent.path, 'logs go nowhere; wanted: "forward"')
   const isInstalled = nearest(settings, 'install_dependencies')?.value ?? MACHINE_DEFAULTS.install_dependencies
   if (!resolver.isLocal && isInstalled && logs.packageSource === undefined)
     resolver.notice(
@@ -139,6 +139,8 @@ function dynamicOf({ path, value }: Given<FluentbitDocument>, resolver: StackRes
     resolver.problem(at, 'it is enabled without a cluster; wanted: "endpoints", "ca_certificate" and "client"')
     return undefined
   }
+  if (key_prefix === '')
+    resolver.problem(at, 'it has no "key_prefix", and would take all of etcd; wanted: what the keys begin with')
   const login = clientOf(client, [...at, 'client'], resolver)
   const caCertificate = resolver.pem(ca_certificate, [...at, 'ca_certificate'])
   return login && { keyPrefix: key_prefix, endpoints, caCertificate, client: login }

@@ -414,8 +414,8 @@ describe('postgres', () => {
     ],
     [
       'a scope that cannot be part of a host name',
-      `${ETCD}postgres: { members: 2, patroni: { scope: my_cluster } }`,
-      '4:43: postgres.patroni.scope: "my_cluster" is not the name of a cluster, as it becomes part of host names; wanted: letters, digits and "-" between them, at most 63',
+      `${ETCD}postgres: { members: 2, patroni: { scope: my.cluster } }`,
+      '4:43: postgres.patroni.scope: "my.cluster" is not the name of a cluster, as it becomes part of host names; wanted: letters, digits, "-" and "_", at most 63 of them',
     ],
     [
       'renewal after the end',
