@@ -15,6 +15,8 @@ export interface EtcdSpec {
   readonly bootstrapMember: string
   readonly rootPassword: Secret | undefined
   readonly initialToken: string
+  /** The stack file says of all members that they are not there from the beginning: no cluster is made of them. */
+  readonly isExisting?: boolean
   /** Beside root. */
   readonly users: readonly EtcdUser[]
 }

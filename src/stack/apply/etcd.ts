@@ -7,15 +7,16 @@
 // without its data is no member any more, whatever the others think: it leaves and joins anew.
 
 import { joinMember, promoteMember, quorumOf, readMembership, removeMember } from '../../clusters/etcd/cluster.ts'
+import { refuseFounding } from '../../clusters/etcd/check-founding.ts'
 import { PATHS } from '../../clusters/etcd/settings.ts'
 import type { EtcdMember, EtcdSpec } from '../../clusters/etcd/spec.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
-import { repeatSteps, untilAnswering, untilReady, untilRestartable } from './wait.ts'
 import { allOrFirstFailure } from '../all-or-first-failure.ts'
+import { repeatSteps, untilAnswering, untilReady, untilRestartable } from './wait.ts'
 import {
-  applyMachine,
   applyAll,
+  applyMachine,
   discardMachine,
   needsRestart,
   removeMachine,
@@ -26,6 +27,7 @@ import {
 
 /** The first time: all members at once, as etcd wants it. */
 export async function formEtcd(work: Work): Promise<void> {
+  if (work.stack.etcd !== undefined) refuseFounding(work.stack.etcd)
   const { all, replaced, gone } = sortMachines(work, 'etcd')
   await allOrFirstFailure(replaced.map((machine) => discardMachine(work, machine)))
   await applyAll(work, all)
@@ -48,7 +50,10 @@ export async function changeEtcd(work: Work, spec: EtcdSpec): Promise<void> {
   const { all, created, stopped, changed, replaced, standing, gone } = sorted
   const filled = await withData(work, all)
   // Nothing is left of the cluster but that there was one.
-  if (filled.length + gone.length === 0) return formAnew(work, all)
+  if (filled.length + gone.length === 0) {
+    refuseFounding(spec)
+    return formAnew(work, all)
+  }
   // They may need each other to have quorum; those that are to be made anew only where the others have none.
   const needed = all.length - standing.length < quorumOf(all.length) ? standing : []
   const started = [...stopped, ...created, ...needed].filter(isIn(filled))

@@ -15,21 +15,39 @@ export function initialLayers({ part, entries }: EtcdContext): Layer<InitialClus
   ]
 }
 
+type Entry = EtcdContext['entries'][number]
+
+const isInitializing = ({ part }: EtcdContext, { document }: Entry): boolean =>
+  document?.cluster?.is_initializing ?? part.cluster?.is_initializing ?? true
+
+/** Nobody is said to be there from the beginning. */
+export function isExisting(context: EtcdContext): boolean {
+  return !context.entries.some((entry) => isInitializing(context, entry))
+}
+
 export function checkInitialMembers(context: EtcdContext, resolver: StackResolver): void {
-  const { part, entries, specs } = context
+  const { entries, specs } = context
   const initial = agreed(initialLayers(context), 'initial_members', resolver)
   if (initial === undefined) return
   const ips = new Map(initial.value.map(({ name, ip }) => [name, ip]))
-  for (const { name, path, document } of entries) {
+  for (const entry of entries) {
+    const { name, path } = entry
     const ip = ips.get(name)
-    const isInitial = document?.cluster?.is_initializing ?? part.cluster?.is_initializing ?? true
-    if (ip === undefined && isInitial)
+    if (ip === undefined && isInitializing(context, entry))
       resolver.problem(
         path,
         `${quote(name)} is missing from ${formatPath(initial.path)}; wanted: it there, too, or "is_initializing: false" for a member that joins later`,
       )
-    const known = specs.get(name)?.hardware.networks.flatMap((network) => network.ip ?? []) ?? []
-    if (ip !== undefined && known.length > 0 && !known.includes(ip))
-      resolver.problem(path, `${formatPath(initial.path)} has ${ip} for ${quote(name)}; wanted: ${known.join(' or ')}`)
+    // Other members and clients reach it at its first interface only.
+    const first = specs.get(name)?.hardware.networks[0]?.ip
+    if (ip !== undefined && first !== undefined && ip !== first)
+      resolver.problem(path, `${formatPath(initial.path)} has ${ip} for ${quote(name)}; wanted: ${first}`)
   }
+  const names = new Set(entries.map(({ name }) => name))
+  for (const [index, { name }] of initial.value.entries())
+    if (!names.has(name))
+      resolver.problem(
+        [...initial.path, index],
+        `${quote(name)} is no member in this file; wanted: all members of a cluster in one stack file, and only these`,
+      )
 }

@@ -8,7 +8,7 @@ import { parseDuration } from '../../document/notation.ts'
 import { quote } from '../../document/values.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { resolveCertificate } from './certificates.ts'
-import { checkInitialMembers, initialLayers } from './etcd-initial.ts'
+import { checkInitialMembers, initialLayers, isExisting } from './etcd-initial.ts'
 import { agreed, type Layer } from './layers.ts'
 import type { ClusterEntry } from './machines.ts'
 import type { StackResolver } from './resolver.ts'
@@ -46,6 +46,7 @@ export function resolveEtcd(context: EtcdContext, resolver: StackResolver): Etcd
     bootstrapMember: bootstrapMember(entries, resolver),
     rootPassword: rootPassword(context, clientCertAuth, resolver),
     initialToken: agreed(initialLayers(context), 'initial_token', resolver)?.value ?? stack,
+    isExisting: isExisting(context),
     users,
   }
 }

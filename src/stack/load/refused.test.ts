@@ -156,6 +156,16 @@ describe('etcd', () => {
       'etcd.members[0]: etcd.cluster.initial_members has 10.0.0.1 for "a"; wanted: 10.0.0.9',
     ],
     [
+      'an address among the initial ones that is not that of the first interface',
+      `etcd: { cluster: { initial_members: [{ name: a, ip: 10.1.0.9 }] }, members: [{ name: a, libvirt_network: { network_name: n, ip: 10.0.0.9 }, macvtap_interfaces: [{ interface: i, ip: 10.1.0.9 }] }] }`,
+      'etcd.members[0]: etcd.cluster.initial_members has 10.1.0.9 for "a"; wanted: 10.0.0.9',
+    ],
+    [
+      'an initial member that is not in the file',
+      `etcd: { members: [{ name: a, cluster: { is_initializing: false, initial_members: [{ name: a, ip: 10.0.0.1 }, { name: b, ip: 10.0.0.2 }] } }] }`,
+      '3:110: etcd.members[0].cluster.initial_members[1]: "b" is no member in this file; wanted: all members of a cluster in one stack file, and only these',
+    ],
+    [
       'members that do not agree',
       `etcd: { members: [{ name: a, etcd: { space_quota: 100000000 } }, { name: b }, { name: c, etcd: { space_quota: 200000000 } }] }`,
       'etcd.members[2].etcd.space_quota: it differs from etcd.members[0].etcd.space_quota; wanted: the same for the whole cluster',
@@ -232,7 +242,14 @@ describe('etcd', () => {
     const { etcd } = await load(
       `${HEAD}etcd: { cluster: { initial_members: [{ name: a, ip: 10.0.0.1 }] }, members: [{ name: a }, { name: b, cluster: { is_initializing: false } }] }`,
     )
-    expect(etcd?.members).toHaveLength(2)
+    expect(etcd).toMatchObject({ isExisting: false, members: [{ name: 'a' }, { name: 'b' }] })
+  })
+
+  test.each([
+    ['at the cluster', 'cluster: { is_initializing: false }, members: 3'],
+    ['at each member', 'members: [{ name: a, cluster: &c { is_initializing: false } }, { name: b, cluster: *c }]'],
+  ])('knows that the cluster is there already, as it is said %s', async (_, part) => {
+    expect((await load(`${HEAD}etcd: { ${part} }`)).etcd?.isExisting).toBe(true)
   })
 })
 
