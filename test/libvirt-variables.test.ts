@@ -46,6 +46,8 @@ const MODULES: Readonly<Record<string, Variables>> = {
     ...MACHINE,
     data_volume_id: true,
     libvirt_network: of('network_id network_name ip mac prefix_length gateway dns_servers'),
+    // What the example of its document calls it.
+    libvirt_networks: true,
     etcd: of('auto_compaction_mode auto_compaction_retention space_quota grpc_gateway_enabled client_cert_auth'),
     authentication_bootstrap: of('bootstrap root_password'),
     cluster: { ...of('is_initializing initial_token'), initial_members: of('ip name') },
@@ -232,7 +234,7 @@ describe.each([
   test('is taken with every variable at its machines', () => {
     const tls = { ca_cert: PEM, server_cert: PEM, server_key: 'key' }
     const ca = { key: 'key', key_algorithmn: 'ECDSA', certificate: PEM }
-    const stack = stackOf({ ...etcd, tls })
+    const stack = stackOf({ ...etcd, tls, libvirt_networks: etcd.libvirt_network })
     const member = { ...postgres, postgres: { ...postgres.postgres, ca } }
     const parsed = stackSchema.safeParse({ ...stack, postgres: { members: [member] } })
     expect(parsed.error).toBeUndefined()
