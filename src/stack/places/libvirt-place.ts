@@ -14,11 +14,12 @@ import { checkPrograms, hostPackages } from '../../targets/libvirt/checks/progra
 import { renderCloudInit } from '../../targets/libvirt/cloud-init/cloud-init.ts'
 import { renderDomain } from '../../targets/libvirt/domain-xml.ts'
 import type { Hypervisor } from '../../targets/libvirt/hypervisor.ts'
+import { UUID_TO_COME } from '../../targets/libvirt/identity.ts'
 import { LibvirtTarget } from '../../targets/libvirt/libvirt-target.ts'
 import { findOrphan } from '../../targets/libvirt/orphan.ts'
 import { type PlaceQuestion, readPlaceFacts } from '../../targets/libvirt/place-facts.ts'
 import { placeMachines, throwProblems } from '../../targets/libvirt/place-machine.ts'
-import { PROGRAM } from '../../targets/libvirt/placement.ts'
+import { type Placement, PROGRAM } from '../../targets/libvirt/placement.ts'
 import { readPresence } from '../../targets/libvirt/present-machine.ts'
 import { programHash } from '../../targets/libvirt/program-volume.ts'
 import { openHypervisor } from '../../targets/libvirt/virsh.ts'
@@ -43,17 +44,20 @@ export class LibvirtPlace implements Place {
   /** URIs of those that the file names. */
   readonly #needed: ReadonlySet<string>
 
-  constructor({
-    stack,
-    stackId,
-    takesForeign = false,
-    directory,
-    env,
-    hypervisors,
-    hardware,
-    stopSignal,
-    report,
-  }: PlaceContext) {
+  constructor(
+    {
+      stack,
+      stackId,
+      takesForeign = false,
+      directory,
+      env,
+      hypervisors,
+      hardware,
+      stopSignal,
+      report,
+    }: PlaceContext,
+    open = openHypervisor,
+  ) {
     const signal = stopSignal()
     this.#stack = stack
     this.#stackId = stackId
@@ -61,7 +65,7 @@ export class LibvirtPlace implements Place {
     // What goes through it is secret, and is found again by whoever comes next.
     this.#temporary = join(directory.path, 'tmp')
     this.#path = env.PATH ?? ''
-    this.#hypervisors = hypervisors.map((uri) => openHypervisor(uri, { signal, env }))
+    this.#hypervisors = hypervisors.map((uri) => open(uri, { signal, env }))
     this.#accelerators = new AcceleratorChoice({
       signal,
       progress: (message) => report({ machine: undefined, state: 'working', message }),
@@ -121,25 +125,35 @@ export class LibvirtPlace implements Place {
     )
   }
 
+  /** The same as long as nothing changes: ids that are made with a machine are not shown, neither is what chance is part of. */
   async describe(machines: readonly Machine[]): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
     const written = new WeakMap()
+    const placements = await this.placements(machines)
+    return new Map(
+      machines.map((machine) => {
+        const placement = placements.get(machine.name)
+        if (placement === undefined) throw new Error(`no place for ${machine.name}`)
+        const { userData, metaData, networkConfig } = renderCloudInit(machine, placement, written)
+        const record = { ...recordOf(machine, placement), seedDigest: '(of the cloud-init volume, once it is written)' }
+        const texts = new Map([
+          ['cloud-init/user-data', show(userData)],
+          ['cloud-init/meta-data', metaData],
+          ['cloud-init/network-config', networkConfig],
+          ['domain.xml', renderDomain(machine, placement, record)],
+        ])
+        return [machine.name, texts] as const
+      }),
+    )
+  }
+
+  /** Where machines are or would be made, to look at: those that are not there have no ids of their own yet. */
+  async placements(machines: readonly Machine[]): Promise<ReadonlyMap<string, Placement>> {
     const found = await Promise.all(
       this.#used(machines).map(async ([hypervisor, here]) => {
         const facts = await readPlaceFacts(hypervisor, here, this.#question(hypervisor))
-        const { placements, problems } = placeMachines(here, facts)
+        const { placements, problems } = placeMachines(here, facts, () => UUID_TO_COME)
         throwProblems(problems)
-        return here.map((machine) => {
-          const placement = placements.get(machine.name)
-          if (placement === undefined) throw new Error(`no place for ${machine.name}`)
-          const { userData, metaData, networkConfig } = renderCloudInit(machine, placement, written)
-          const texts = new Map([
-            ['cloud-init/user-data', show(userData)],
-            ['cloud-init/meta-data', metaData],
-            ['cloud-init/network-config', networkConfig],
-            ['domain.xml', renderDomain(machine, placement, recordOf(machine, placement))],
-          ])
-          return [machine.name, texts] as const
-        })
+        return [...placements].map(([name, placement]) => [name, withoutNewIds(placement)] as const)
       }),
     )
     return new Map(found.flat())
@@ -164,4 +178,9 @@ export class LibvirtPlace implements Place {
         findOrphan(hypervisor, machine, this.#stack, { pools, temporary: this.#temporary, signal: this.#signal }),
     }
   }
+}
+
+/** A stack that was never up has another id each time its file is opened. */
+function withoutNewIds(placement: Placement): Placement {
+  return placement.instanceId === UUID_TO_COME ? { ...placement, stackId: UUID_TO_COME } : placement
 }

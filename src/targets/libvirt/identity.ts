@@ -3,6 +3,9 @@
 
 import { createHash } from 'node:crypto'
 
+/** RFC 9562, the nil UUID: stands for one that is given when something is made, where it is only shown. */
+export const UUID_TO_COME = '00000000-0000-0000-0000-000000000000'
+
 export function domainName(stack: string, machine: string): string {
   return `${stack}-${machine}`
 }

@@ -296,6 +296,17 @@ describe('disks', () => {
   })
 })
 
+test('a machine that is not there is another instance each time it is made', async () => {
+  const machine = machineOf()
+  const facts = await factsFor([machine])
+  const ids = [
+    placeMachine(machine, facts),
+    placeMachine(machine, facts),
+    ...placeMachines([machine], facts).placements.values(),
+  ]
+  expect(new Set(ids.map(({ instanceId }) => instanceId)).size).toBe(3)
+})
+
 describe('a machine that is there', () => {
   test('keeps its volumes, its instance and what auto has chosen', async () => {
     const machine = machineOf({ volumeId: undefined, baseVolume: 'os/debian.qcow2' })
