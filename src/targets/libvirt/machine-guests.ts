@@ -82,7 +82,7 @@ export class MachineGuests {
   async removeServices(present: PresentMachine): Promise<boolean> {
     if (!isRunning(present)) return false
     try {
-      await this.of(present).removeUnits(present.record.started ?? [])
+      await this.of(present).removeUnits(present.record.started?.toReversed() ?? [])
       return true
     } catch (error) {
       if (error instanceof HoldfastError && NOBODY.includes(error.code)) return false
