@@ -275,7 +275,9 @@ export class Operator extends StackHandle {
       file: this.stack.file,
       machines: [...plans, ...gone.map(removedMachine)],
     }
-    refuseLoss(plan)
+    // Before etcd was ready for the first time, nobody has put anything there.
+    const isFormed = this.#record?.isEtcdFormed === true
+    refuseLoss(plan, ({ machine, kind }) => (kind === 'etcd' ? isFormed : existing.get(machine)?.isUnborn !== true))
     return plan
   }
 

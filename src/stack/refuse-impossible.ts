@@ -7,7 +7,7 @@ import { HoldfastError } from '../lib/errors.ts'
 import { reveal } from '../machine/content.ts'
 import type { Machine } from '../machine/machine.ts'
 import type { ExistingMachine } from '../targets/target.ts'
-import type { Plan } from './plan.ts'
+import type { MachinePlan, Plan } from './plan.ts'
 import type { Stack } from './stack.ts'
 
 type Existing = ReadonlyMap<string, ExistingMachine>
@@ -23,10 +23,14 @@ export function refuseImpossible({ etcd }: Stack, machines: readonly Machine[], 
   if (etcd !== undefined && settings !== undefined) checkSameLogin(etcd, settings)
 }
 
+/** Of a machine of etcd or PostgreSQL: whether there is anything on it that could be lost. */
+export type HasData = (plan: MachinePlan) => boolean
+
 /** A machine that is made anew gets its data from the others; the only one would have none. */
-export function refuseLoss({ machines }: Plan): void {
-  for (const { machine, kind, action, keepsData, details } of machines) {
-    if (action !== 'replace' || keepsData || (kind !== 'etcd' && kind !== 'postgres')) continue
+export function refuseLoss({ stack, machines }: Plan, hasData: HasData): void {
+  for (const plan of machines) {
+    const { machine, kind, action, keepsData, details } = plan
+    if (action !== 'replace' || keepsData || (kind !== 'etcd' && kind !== 'postgres') || !hasData(plan)) continue
     const others = machines.filter((each) => each.kind === kind && each.machine !== machine)
     // One that is still to be made has no data either, and one that goes gives it to nobody.
     if (others.some((each) => each.action === 'none' || each.action === 'update' || each.action === 'replace')) continue
@@ -34,7 +38,9 @@ export function refuseLoss({ machines }: Plan): void {
     throw new HoldfastError(
       'ReplaceLosesData',
       `Cannot make "${machine}" anew: it is the only machine with the data of ${kind}; another one beside it, or its data on a disk of its own is wanted`,
-      { hint: `what makes it necessary is "${why?.name}": ${why?.why}` },
+      {
+        hint: `what makes it necessary is "${why?.name}": ${why?.why}; if the data may go, "holdfast down ${stack} --purge" takes all of the stack away, and "up" begins anew`,
+      },
     )
   }
 }

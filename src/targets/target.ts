@@ -94,6 +94,8 @@ export interface ExistingMachine {
   readonly pending: ReadonlyMap<string, 'reload' | 'restart'>
   /** Its data is on a disk of its own, which stays when it is made anew. */
   readonly hasDataDisk?: boolean
+  /** Nobody saw it come up for the first time: there is nothing on it that could be lost. */
+  readonly isUnborn?: boolean
   /** Paths of directories that exist, of those it was made with. */
   readonly directories: ReadonlyMap<string, { readonly owner: string; readonly mode: number; readonly isData: boolean }>
 }

@@ -7,6 +7,7 @@ import { prefixEnd } from '../../etcd/client.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { ExistingMachine } from '../../targets/target.ts'
+import { allOrFirstFailure } from '../all-or-first-failure.ts'
 import { repeatSteps, untilReady } from './wait.ts'
 import {
   applyAll,
@@ -15,12 +16,13 @@ import {
   needsRestart,
   reloadMachine,
   removeMachine,
+  type Sorted,
   sortMachines,
   type Work,
 } from './work.ts'
 
 export async function applyPostgres(work: Work): Promise<void> {
-  const { all, created, stopped, changed, replaced, standing, gone } = sortMachines(work, 'postgres')
+  const { all, created, stopped, changed, replaced, standing, gone } = unbornFirst(work, sortMachines(work, 'postgres'))
   const { stack, target, clients, progress, signal } = work
   if (stack.postgres === undefined) {
     for (const machine of gone) await removeMachine(work, machine)
@@ -37,6 +39,9 @@ export async function applyPostgres(work: Work): Promise<void> {
   // Whoever follows another primary on the way needs what is new, and before it is restarted.
   for (const machine of changed.filter((each) => needsRestart(work, each))) await reloadMachine(work, machine)
   for (const machine of changed.filter((each) => !needsRestart(work, each))) await applyMachine(work, machine)
+  await allOrFirstFailure(
+    created.filter((machine) => work.existing.has(machine.name)).map((machine) => discardMachine(work, machine)),
+  )
   await applyAll(work, [...created, ...stopped, ...needed])
   const restarted = isRunning ? changed.filter((machine) => needsRestart(work, machine)) : []
   for (const machine of await replicasFirst(restarted)) await restart(machine)
@@ -96,6 +101,18 @@ export async function applyPostgres(work: Work): Promise<void> {
   async function handOver({ name }: Machine): Promise<void> {
     progress({ machine: name, state: 'working', message: 'handing over to another member' })
     await switchover(patroni, signal)
+  }
+}
+
+/** What never came up has nothing that the others would have to get first: it is made anew as if it had not been there. */
+function unbornFirst({ existing }: Work, sorted: Sorted): Sorted {
+  const isUnborn = ({ name }: Machine) => existing.get(name)?.isUnborn === true
+  const isBorn = (machine: Machine) => !isUnborn(machine)
+  return {
+    ...sorted,
+    created: [...sorted.created, ...sorted.replaced.filter(isUnborn)],
+    replaced: sorted.replaced.filter(isBorn),
+    standing: sorted.standing.filter(isBorn),
   }
 }
 

@@ -70,9 +70,9 @@ export async function writtenMachine(
 
 /** `written`: what is on its cloud-init volume. */
 export function existingMachine(present: PresentMachine, written: ExistingMachine | undefined): ExistingMachine {
-  const { machine: name, kind, address, disks, started: services = [] } = present.record
+  const { machine: name, kind, address, disks, started: services = [], appliedDigest } = present.record
   return {
-    ...{ name, kind, address, services, hasDataDisk: disks.data !== undefined },
+    ...{ name, kind, address, services, hasDataDisk: disks.data !== undefined, isUnborn: appliedDigest === undefined },
     files: written?.files ?? new Map(),
     directories: written?.directories ?? new Map(),
     pending: pendingOf(present),
