@@ -67,6 +67,48 @@ describe('a stack of the same name that was made from another place', () => {
   })
 })
 
+describe('what is left is told', () => {
+  beforeEach(async () => {
+    await remember(HERE, THERE)
+    virsh.add(HERE, machineRecord('kvm', 'a', { stackId: 'ours' }))
+  })
+
+  test('with what to do about a record that was damaged', async () => {
+    virsh.define(HERE, 'kvm-b', '<h:machine xmlns:h="urn:holdfast:machine:1">{"stack":"kvm",</h:machine>')
+    const { code, stderr } = await down('kvm', '--purge')
+    expect(code).toBe(1)
+    expect(stderr).toContain('domain "kvm-b" on qemu:///system has a damaged record; what could be reached is down')
+    expect(stderr).toContain('remove it with virsh ("undefine kvm-b")')
+    expect(virsh.domains(HERE)).toEqual(['kvm-b'])
+    expect(existsSync(directory())).toBe(true)
+  })
+
+  test('with how to go on without a host that is gone for good', async () => {
+    virsh.make(THERE, 'silent')
+    const { code, stderr } = await down('kvm', '--purge')
+    expect(code).toBe(1)
+    expect(stderr).toContain(`Cannot take all of "kvm" down: ${THERE} did not answer; what could be reached is down`)
+    expect(stderr).toContain(`"--without ${THERE}" if that host is gone for good`)
+    expect((await down('kvm', '--purge', '--without', 'qemu:///else')).code).toBe(2)
+    expect((await down('kvm', '--purge', '--without', THERE)).code).toBe(0)
+    expect(existsSync(directory())).toBe(false)
+  })
+})
+
+test('the same machine by two addresses of its host is taken away once', async () => {
+  await remember(HERE, THERE)
+  for (const uri of [HERE, THERE]) virsh.add(uri, machineRecord('kvm', 'a', { stackId: 'ours' }))
+  expect((await down('kvm', '--purge')).code).toBe(0)
+  expect([virsh.changes(HERE), virsh.changes(THERE)].map((changes) => changes.length)).toEqual([1, 0])
+})
+
+test('machines that are stopped do not come back with their host', async () => {
+  await remember(HERE)
+  virsh.add(HERE, machineRecord('kvm', 'a', { stackId: 'ours' }))
+  expect((await down('kvm')).code).toBe(0)
+  expect(virsh.changes(HERE)).toEqual(['autostart --domain kvm-a --disable'])
+})
+
 test.each([['plan'], ['status'], ['down'], ['doctor'], ['logs', '--file']])(
   'a "%s" that is interrupted while a hypervisor does not answer says so in one line',
   async (...words) => {

@@ -105,7 +105,8 @@ export class LibvirtTarget implements Target {
         if (there === undefined || facts === undefined) return [machine.name, []] as const
         const changes = hardwareChanges(machine, placeMachine(machine, facts), there)
         const password = passwordChange(machine, await this.#writtenOf(there))
-        return [machine.name, [...changes, ...password, ...waitingToGoOn(there)]] as const
+        const more = [...this.#leftoverChanges(machine, there), ...password, ...waitingToGoOn(there)]
+        return [machine.name, [...changes, ...autostartChange(machine, there, changes), ...more]] as const
       })
     })
     return new Map((await Promise.all(compared)).flat())
@@ -113,6 +114,7 @@ export class LibvirtTarget implements Target {
 
   async write(machine: Machine): Promise<void> {
     const hypervisor = this.#hypervisorOf(machine)
+    await this.#removeLeftovers(machine)
     const present = await this.#fleet.findOn(hypervisor, machine.name)
     await writeMachine(machine, {
       ...this.#placing(hypervisor, true),
@@ -156,20 +158,17 @@ export class LibvirtTarget implements Target {
   }
 
   async stop(machine: string): Promise<void> {
-    for (const present of await this.#fleet.everywhere(machine)) await this.#switchOff(present)
+    for (const present of await this.#fleet.everywhere(machine)) {
+      const { hypervisor, domain } = present
+      // It would be back with its host; to be started again, it is written first.
+      if (domain.isAutostarted) await hypervisor.autostart(domain.name, false)
+      await this.#switchOff(present)
+    }
   }
 
   async remove(machine: string, { keepData }: { readonly keepData: boolean }): Promise<void> {
     // Where it was moved from, too.
-    for (const present of await this.#fleet.everywhere(machine)) {
-      const isKept = keepData && holdsData(present)
-      // From here on nobody knows which of its units it still has: its next start writes them all.
-      if (isKept) await forgetApplied(present)
-      const hasServices = !isKept || !(await this.#guests.removeServices(present))
-      await this.#switchOff(present)
-      if (isKept) await keepMachine(present, { hasServices })
-      else await deleteMachine(present)
-    }
+    for (const present of await this.#fleet.everywhere(machine)) await this.#removeOne(present, keepData)
     this.#forget(machine)
   }
 
@@ -239,6 +238,40 @@ export class LibvirtTarget implements Target {
     return making
   }
 
+  /** One that is gone meanwhile is as wanted. */
+  async #removeOne(present: PresentMachine, keepData: boolean): Promise<void> {
+    const { hypervisor, domain } = present
+    const isKept = keepData && holdsData(present)
+    try {
+      // From here on nobody knows which of its units it still has: its next start writes them all.
+      if (isKept) await forgetApplied(present)
+      const hasServices = !isKept || !(await this.#guests.removeServices(present))
+      await this.#switchOff(present)
+      if (isKept) await keepMachine(present, { hasServices })
+      else await deleteMachine(present)
+    } catch (error) {
+      const isMissing = error instanceof HoldfastError && error.code === 'DomainMissing'
+      if (!isMissing || (await hypervisor.state(domain.name)) !== undefined) throw error
+    }
+  }
+
+  /** Of a machine that is where it is to be. One that is to be made anew leaves everything else it has on the way. */
+  #leftoverChanges({ name, hardware }: Machine, { hypervisor }: PresentMachine): readonly HardwareChange[] {
+    if (hypervisor.uri !== hardware.hypervisor) return []
+    const why = 'it stayed there when the machine was made elsewhere; only that copy is removed'
+    return this.#fleet
+      .leftovers(name)
+      .map((left) => ({ name: 'leftover', from: left.hypervisor.uri, to: 'none', takes: 'live', why }))
+  }
+
+  async #removeLeftovers({ name, hardware }: Machine): Promise<void> {
+    for (const left of this.#fleet.leftovers(name)) {
+      if (left.hypervisor.uri === hardware.hypervisor) continue
+      this.#tell(name, `removing what is left of it on ${left.hypervisor.uri}`)
+      await this.#removeOne(left, false)
+    }
+  }
+
   #hypervisorOf({ name, hardware }: Machine): Hypervisor {
     const hypervisor = this.#options.hypervisors.find(({ uri }) => uri === hardware.hypervisor)
     if (hypervisor === undefined) throw new TypeError(`${name} is on a hypervisor that the target was not given`)
@@ -289,6 +322,18 @@ export class LibvirtTarget implements Target {
   #tell(machine: string, phase: string, isWarning = false): void {
     this.#options.onPhase(machine, phase, isWarning)
   }
+}
+
+/** `known`: what the record says differs. Somebody else may have changed it, and who takes a stack down does. */
+function autostartChange(
+  { hardware: { autostart } }: Machine,
+  { domain: { isAutostarted } }: PresentMachine,
+  known: readonly HardwareChange[],
+): readonly HardwareChange[] {
+  if (isAutostarted === autostart || known.some(({ name, takes }) => name === 'autostart' || takes === 'replace'))
+    return []
+  const why = 'only its hypervisor has to know'
+  return [{ name: 'autostart', from: String(isAutostarted), to: String(autostart), takes: 'live', why }]
 }
 
 function notThere(what: string): HoldfastError {
