@@ -119,7 +119,7 @@ test('a defect of the program is not dressed up as an error of the user', async 
 })
 
 test.each([
-  ['the reason of a signal', (signal: AbortSignal) => signal.throwIfAborted()],
+  ['the reason of a signal', async (signal: AbortSignal) => signal.throwIfAborted()],
   ['a timer that it ended', (signal: AbortSignal) => sleep(1, undefined, { signal })],
 ])('a command that was interrupted says so in one line: %s', async (_, work) => {
   const { io, printed } = collectingIo({ signal: AbortSignal.abort('SIGINT') })
