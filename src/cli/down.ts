@@ -6,7 +6,7 @@ import { confirm } from './ask.ts'
 import { command, EXIT } from './command.ts'
 import { downQuestion } from './down-question.ts'
 import { ProgressView } from './progress-view.ts'
-import { openHandle, refuseGuess, stackOptions } from './stack-choice.ts'
+import { openHandle, refuseGuess, stackOptions, withoutOption } from './stack-choice.ts'
 
 export const downCommand = command({
   name: 'down',
@@ -15,6 +15,7 @@ export const downCommand = command({
   positionals: ['[FILE]'],
   options: {
     ...stackOptions,
+    ...withoutOption,
     'keep-data': { summary: 'remove the machines, but keep their data and the secrets' },
     purge: { summary: 'remove everything: machines, data, secrets, the certificate authority' },
     foreign: {
@@ -24,11 +25,11 @@ export const downCommand = command({
     yes: { summary: 'do not ask' },
   },
   async run(args, io) {
-    const { 'keep-data': keepData, purge, foreign, yes } = args.options
+    const { 'keep-data': keepData, purge, foreign, without, yes } = args.options
     if (keepData && purge)
       throw new HoldfastError('Usage', 'Cannot run "holdfast down" with --keep-data and --purge: one of them is wanted')
     if (keepData || purge || foreign) refuseGuess(args.positionals[0])
-    const handle = await openHandle(args, io, { takesForeign: foreign })
+    const handle = await openHandle(args, io, { takesForeign: foreign, without })
     const machines = [...(await handle.found()).keys()]
     const how = purge ? 'purge' : keepData ? 'keep-data' : 'stop'
     if (!yes && !(await confirm(io, downQuestion(handle.name, machines.length, how)))) return EXIT.failed

@@ -5,7 +5,7 @@ import { hasColour } from './colour.ts'
 import { command, EXIT } from './command.ts'
 import { widthOf } from './live-area.ts'
 import { formatPlan } from './plan-text.ts'
-import { openStack, stackOptions } from './stack-choice.ts'
+import { openStack, stackOptions, withoutOption } from './stack-choice.ts'
 
 export const planCommand = command({
   name: 'plan',
@@ -14,11 +14,12 @@ export const planCommand = command({
   positionals: ['[FILE]'],
   options: {
     ...stackOptions,
+    ...withoutOption,
     verbose: { summary: 'whole files and every detail' },
     json: { summary: 'print the plan as JSON' },
   },
   async run(args, io) {
-    const operator = await openStack(args, io)
+    const operator = await openStack(args, io, { without: args.options.without })
     const plan = await operator.plan()
     const { verbose, json } = args.options
     const colour = hasColour(io, io.stdout)

@@ -27,7 +27,17 @@ export const isRoot = (): boolean => process.geteuid?.() === 0
 export interface OpenHow {
   /** Machines of a stack of that name that was made from another place are taken for its own. */
   readonly takesForeign?: boolean
+  /** Hypervisors that are gone for good. */
+  readonly without?: readonly string[]
 }
+
+export const withoutOption = {
+  without: {
+    value: 'URI',
+    summary: 'a hypervisor that is gone for good: what the stack had there is forgotten',
+    repeat: true,
+  },
+} as const
 
 export async function openStack(choice: StackChoice, io: Io, how: OpenHow = {}): Promise<Operator> {
   const state = stateOf(choice.options.state, io)

@@ -15,7 +15,7 @@ import { widthOf } from './live-area.ts'
 import { watchStatus } from './live-status.ts'
 import { formatPlan } from './plan-text.ts'
 import { ProgressView } from './progress-view.ts'
-import { openStack, stackOptions } from './stack-choice.ts'
+import { openStack, stackOptions, withoutOption } from './stack-choice.ts'
 import { formatStackStatus } from './stack-status-table.ts'
 
 const DEFAULT_TIMEOUT_SECONDS = 120
@@ -29,6 +29,7 @@ export const upCommand = command({
   positionals: ['[FILE]'],
   options: {
     ...stackOptions,
+    ...withoutOption,
     yes: { summary: 'do not ask' },
     detach: { summary: 'end when the stack is ready, instead of watching it' },
     timeout: {
@@ -40,7 +41,7 @@ export const upCommand = command({
   },
   async run(args, io) {
     const timeoutMs = parseTimeout(args.options.timeout)
-    const operator = await openStack(args, io)
+    const operator = await openStack(args, io, { without: args.options.without })
     const signal = io.stopSignal()
     try {
       return await up(operator, { ...args.options, io, signal, timeoutMs })

@@ -12,7 +12,7 @@ import { withLock } from './lock.ts'
 import { openPlace } from './places/open-place.ts'
 import type { Place, PlaceContext } from './places/place.ts'
 import type { Progress } from './progress.ts'
-import { readRecord } from './record.ts'
+import { forgetHypervisors, readRecord, type StackRecord } from './record.ts'
 import type { TargetName } from './stack.ts'
 
 export interface HandleContext extends Pick<PlaceContext, 'isRoot' | 'env' | 'stopSignal'> {
@@ -22,10 +22,12 @@ export interface HandleContext extends Pick<PlaceContext, 'isRoot' | 'env' | 'st
   readonly name: string
   /** Machines of a stack of that name that was made from another place are taken for its own. */
   readonly takesForeign?: boolean
+  /** Hypervisors that are gone for good, and are not asked any more. */
+  readonly without?: readonly string[]
 }
 
 /** Where the machines are. */
-export interface Placing extends Pick<PlaceContext, 'stackId' | 'hypervisors' | 'hardware'> {
+export interface Placing extends Pick<PlaceContext, 'stackId' | 'hypervisors' | 'homes' | 'hardware'> {
   readonly target: TargetName
 }
 
@@ -46,7 +48,8 @@ export class StackHandle {
   /** By what was remembered of it. */
   static async find(context: HandleContext): Promise<StackHandle> {
     // One that cannot be read says nothing about where the machines are; local ones are found without.
-    const record = await readRecord(stackDirectory(context.state, context.name).record).catch(() => undefined)
+    const kept = await readRecord(stackDirectory(context.state, context.name).record).catch(() => undefined)
+    const record = withoutGone(kept, context.without)
     const { target = 'local', hypervisors = [], id: stackId = randomUUID() } = record ?? {}
     return new StackHandle(context, { target, stackId, hypervisors, hardware: new Map() })
   }
@@ -129,6 +132,18 @@ export class StackHandle {
   }
 }
 
+/** What was remembered, but for hypervisors that are gone for good. */
+export function withoutGone(record: StackRecord | undefined, gone: readonly string[] = []): StackRecord | undefined {
+  const known = record?.hypervisors ?? []
+  const unknown = gone.find((uri) => !known.includes(uri))
+  if (unknown !== undefined)
+    throw new HoldfastError(
+      'Usage',
+      `Cannot go on without "${unknown}": the stack is not known to have machines there; known: ${known.join(', ') || 'none'}`,
+    )
+  return record && forgetHypervisors(record, gone)
+}
+
 function isForeign({ error }: Unread): boolean {
   return error.code === 'StackElsewhere'
 }
@@ -147,10 +162,19 @@ function elsewhere(name: string, { where, error }: Unread): HoldfastError {
 
 /** Its directory stays, too: it says where they are. */
 function leftover(name: string, left: readonly Unread[]): HoldfastError {
-  const [{ where, error }] = left
-  return new HoldfastError(
-    'HypervisorUnreachable',
-    `Cannot take all of "${name}" down: ${left.map((each) => each.where).join(', ')} did not answer; what could be reached is down`,
-    { hint: `${where}: ${error.message}; then the same command again`, retryable: true, cause: error },
+  const what = left.map((each) =>
+    isSilent(each) ? `${each.where} did not answer` : `${each.where} has a damaged record`,
   )
+  const message = `Cannot take all of "${name}" down: ${what.join(', ')}; what could be reached is down`
+  const silent = left.find(isSilent)
+  const { where, error } = silent ?? left[0]
+  const reason = [`${where}: ${error.message}`, error.hint, 'then the same command again'].filter(Boolean).join('; ')
+  if (silent === undefined) return new HoldfastError('StateInvalid', message, { hint: reason, cause: error })
+  const hint = `${reason}, or with "--without ${where}" if that host is gone for good`
+  return new HoldfastError('HypervisorUnreachable', message, { hint, retryable: true, cause: error })
+}
+
+/** Whatever it is that a hypervisor failed by; a record that was damaged is something that it did say. */
+function isSilent({ error }: Unread): boolean {
+  return error.code !== 'StateInvalid'
 }

@@ -18,7 +18,7 @@ import { clientFiles } from './client-files.ts'
 import { Clients } from './clients.ts'
 import { compareMachine, removedMachine } from './compare.ts'
 import { stackDirectory } from './directory.ts'
-import { type HandleContext, StackHandle } from './handle.ts'
+import { type HandleContext, StackHandle, withoutGone } from './handle.ts'
 import { StackKeyring } from './keyring.ts'
 import { writeKept } from './kept.ts'
 import { readAddresses } from './addresses-file.ts'
@@ -30,6 +30,7 @@ import { readStatus } from './read-status.ts'
 import { examples } from './examples.ts'
 import { readRecord, type StackRecord, writeRecord } from './record.ts'
 import { refuseImpossible, refuseLoss } from './refuse-impossible.ts'
+import { refuseUnseen } from './refuse-unseen.ts'
 import { renderMachines } from './render-machines.ts'
 import { machineSpecs, type Stack } from './stack.ts'
 import type { StackStatus } from './status.ts'
@@ -71,8 +72,13 @@ export class Operator extends StackHandle {
     const kept = async (name: string) => readAddresses(stackDirectory(state, name).addresses)
     const stack = await loadStack({ file, env, kept })
     const directory = stackDirectory(state, stack.name)
-    const [keyring, record] = await Promise.all([openKeyring(stack, directory.secrets), readRecord(directory.record)])
-    refuseOtherTarget(stack, record)
+    const [keyring, remembered] = await Promise.all([
+      openKeyring(stack, directory.secrets),
+      readRecord(directory.record),
+    ])
+    refuseOtherTarget(stack, remembered)
+    refuseWithout(stack, context.without)
+    const record = withoutGone(remembered, context.without)
     const operator = new Operator({ ...context, name: stack.name }, { stack, keyring, record })
     operator.#postgresVersion = record?.postgresVersion ?? (await operator.#newPostgresVersion())
     return operator
@@ -84,6 +90,7 @@ export class Operator extends StackHandle {
       target: stack.target,
       stackId: id,
       hypervisors: [...new Set([...hypervisorsOf(stack), ...(record?.hypervisors ?? [])])],
+      homes: new Map(Object.entries(record?.homes ?? {})),
       hardware: new Map(machineSpecs(stack).map(({ name, hardware }) => [name, hardware])),
     })
     this.stack = stack
@@ -128,7 +135,11 @@ export class Operator extends StackHandle {
           // One that does not answer now may still have machines that left the file.
           const unread = this.target.unread().map(({ where }) => where)
           const silent = (this.#record?.hypervisors ?? []).filter((uri) => unread.includes(uri))
-          await this.#remember({ isComplete: true, hypervisors: [...hypervisorsOf(this.stack), ...silent] })
+          await this.#remember({
+            isComplete: true,
+            hypervisors: [...hypervisorsOf(this.stack), ...silent],
+            homes: { ...homesOn(this.#record, silent), ...homesOf(this.stack) },
+          })
           await this.target.settle()
           return
         }
@@ -180,7 +191,9 @@ export class Operator extends StackHandle {
     await writeKept(directory.addresses, { ...Object.fromEntries(addresses), ...machineAddresses(stack) })
     const postgresVersion = stack.postgres === undefined ? undefined : this.#postgresVersion
     const hypervisors = [...new Set([...hypervisorsOf(stack), ...(this.#record?.hypervisors ?? [])])]
-    await this.#remember({ isComplete: false, postgresVersion, hypervisors })
+    // Until all is well, what was at home there counts.
+    const homes = { ...homesOf(stack), ...this.#record?.homes }
+    await this.#remember({ isComplete: false, postgresVersion, hypervisors, homes })
   }
 
   /** Their users need what lies below; a name server that was here first may have closed the directory for others. */
@@ -265,6 +278,7 @@ export class Operator extends StackHandle {
     const gone = [...existing.values()].filter(({ name }) => !machines.some((machine) => machine.name === name))
     const options = { withOwners: this.#isRoot, shown: new WeakMap() }
     const changes = await this.target.compareHardware(machines.filter(({ name }) => existing.has(name)))
+    refuseUnseen(machines, existing, { homes: this.#record?.homes ?? {}, unread: this.target.unread() })
     const plans = machines.map((machine) => {
       const { name } = machine
       const hardware = changes.get(name) ?? []
@@ -312,6 +326,25 @@ export class Operator extends StackHandle {
 
 function hypervisorsOf(stack: Stack): string[] {
   return stack.target === 'local' ? [] : [...new Set(machineSpecs(stack).map(({ hardware }) => hardware.hypervisor))]
+}
+
+function homesOf(stack: Stack): Record<string, string> {
+  if (stack.target === 'local') return {}
+  return Object.fromEntries(machineSpecs(stack).map(({ name, hardware }) => [name, hardware.hypervisor]))
+}
+
+/** Of machines that may still be there. */
+function homesOn(record: StackRecord | undefined, hypervisors: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(record?.homes ?? {}).filter(([, uri]) => hypervisors.includes(uri)))
+}
+
+function refuseWithout(stack: Stack, gone: readonly string[] = []): void {
+  const used = hypervisorsOf(stack).find((uri) => gone.includes(uri))
+  if (used === undefined) return
+  throw new HoldfastError(
+    'Usage',
+    `Cannot go on without "${used}": ${stack.file} has machines there; give them another "hypervisor" first`,
+  )
 }
 
 /** Its data would stay behind, and its members would wait for each other on both sides. */

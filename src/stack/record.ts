@@ -18,6 +18,8 @@ export interface StackRecord {
   readonly target: TargetName
   /** URIs of those that it has machines on. */
   readonly hypervisors: readonly string[]
+  /** By machine: the hypervisor that it was on when all was well the last time, or that it was first to be on. */
+  readonly homes?: Readonly<Record<string, string>>
 }
 
 export async function readRecord(path: string): Promise<StackRecord | undefined> {
@@ -25,12 +27,23 @@ export async function readRecord(path: string): Promise<StackRecord | undefined>
   if (value === undefined) return undefined
   if (typeof value?.file !== 'string')
     throw new HoldfastError('StateInvalid', `Cannot use "${path}": it is not what was written there; restore it`)
-  const { id, file, isEtcdFormed, isComplete, postgresVersion, target, hypervisors } = value
+  const { id, file, isEtcdFormed, isComplete, postgresVersion, target, hypervisors, homes } = value
   return {
     id: typeof id === 'string' ? id : randomUUID(),
     ...{ file, isEtcdFormed: isEtcdFormed === true, isComplete: isComplete === true, postgresVersion },
     target: target === 'libvirt' ? 'libvirt' : 'local',
     hypervisors: Array.isArray(hypervisors) ? hypervisors.map(String) : [],
+    homes: typeof homes === 'object' ? homes : {},
+  }
+}
+
+/** As if the stack had never had machines there. */
+export function forgetHypervisors(record: StackRecord, gone: readonly string[]): StackRecord {
+  const { hypervisors, homes = {} } = record
+  return {
+    ...record,
+    hypervisors: hypervisors.filter((uri) => !gone.includes(uri)),
+    homes: Object.fromEntries(Object.entries(homes).filter(([, uri]) => !gone.includes(uri))),
   }
 }
 

@@ -52,6 +52,7 @@ export class LibvirtPlace implements Place {
       directory,
       env,
       hypervisors,
+      homes = new Map(),
       hardware,
       stopSignal,
       report,
@@ -72,7 +73,7 @@ export class LibvirtPlace implements Place {
     })
     this.#needed = new Set([...hardware.values()].map(({ hypervisor }) => hypervisor))
     this.target = new LibvirtTarget({
-      ...{ stack, stackId, takesForeign, hardware, signal },
+      ...{ stack, stackId, takesForeign, homes, hardware, signal },
       ...{ hypervisors: this.#hypervisors, temporary: this.#temporary },
       // Where machines only were, according to what was remembered, may be gone for good.
       needed: this.#needed,

@@ -51,6 +51,8 @@ export interface PlaceContext {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Hypervisors that machines are on, or are to be on. */
   readonly hypervisors: readonly string[]
+  /** By machine: the one that it was on when all was well the last time. */
+  readonly homes?: ReadonlyMap<string, string>
   /** What machines are to be made of, by name; none where only what exists is looked at. */
   readonly hardware: ReadonlyMap<string, Hardware>
   /** What machines are at. */

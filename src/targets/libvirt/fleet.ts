@@ -6,6 +6,7 @@ import type { Hardware } from '../../machine/hardware.ts'
 import type { ReadHow, Unread } from '../target.ts'
 import type { Hypervisor } from './hypervisor.ts'
 import { domainName } from './identity.ts'
+import { instancesOf, sortCopies } from './machine-copies.ts'
 import { Memory } from './memory.ts'
 import { isNamed, type Presence, type PresentMachine, readPresence } from './present-machine.ts'
 
@@ -21,6 +22,8 @@ export interface FleetOptions {
   readonly needed?: ReadonlySet<string>
   /** Of machines that are to be, by name. */
   readonly hardware: ReadonlyMap<string, Hardware>
+  /** By machine: address of the hypervisor that it was on when all was well the last time. */
+  readonly homes?: ReadonlyMap<string, string>
   /** Told once of what is gone on without. */
   readonly onUnread: (unread: Unread) => void
   readonly signal: AbortSignal
@@ -48,7 +51,9 @@ export class Fleet {
   readonly #options: FleetOptions
   readonly #recent = new Memory<Presence>(MEMORY)
   /** By machine: the address where it was seen last. */
-  readonly #homes = new Map<string, string>()
+  readonly #seen = new Map<string, string>()
+  /** By machine. */
+  #leftovers: ReadonlyMap<string, readonly PresentMachine[]> = new Map()
   readonly #told = new Set<string>()
   #unread: readonly Missing[] = []
 
@@ -74,7 +79,7 @@ export class Fleet {
   async find(machine: string): Promise<PresentMachine | undefined> {
     const isIt = (present: PresentMachine) => isNamed(machine)(present) && present.record.isKept !== true
     const { hypervisors, hardware } = this.#options
-    const uri = hardware.get(machine)?.hypervisor ?? this.#homes.get(machine)
+    const uri = hardware.get(machine)?.hypervisor ?? this.#seen.get(machine)
     const home = hypervisors.find((hypervisor) => hypervisor.uri === uri)
     const atHome = home === undefined ? undefined : (await this.#read(home)).machines.find(isIt)
     return atHome ?? (await this.everywhere(machine)).find(isIt)
@@ -88,12 +93,17 @@ export class Fleet {
     return machines.find(isNamed(machine))
   }
 
-  /** On every hypervisor that answered the last time. Rejects when it is on none of them and may be on another. */
-  async everywhere(machine: string): Promise<PresentMachine[]> {
+  /** Copies of a machine that are of no use any more, as they were when all machines were asked for the last time. */
+  leftovers(machine: string): readonly PresentMachine[] {
+    return this.#leftovers.get(machine) ?? []
+  }
+
+  /** Every copy of it, on every hypervisor that answered the last time. Rejects when it is on none of them and may be on another. */
+  async everywhere(machine: string): Promise<readonly PresentMachine[]> {
     const asked = this.#options.hypervisors.filter(({ uri }) => !this.#unread.some(({ where }) => where === uri))
     const sights = await Promise.all(asked.map((each) => this.#look(each, () => this.#read(each))))
     const found = sights.flatMap(({ machines }) => machines).filter(isNamed(machine))
-    if (found.length > 0) return found
+    if (found.length > 0) return instancesOf(found, this.#options.hardware.get(machine)?.hypervisor)
     const unread = [...this.#unread, ...sights.flatMap((sight) => sight.unread)]
     const foreign = unread.find((each) => isForeign(each) && each.domain === domainName(this.#options.stack, machine))
     if (foreign !== undefined) throw foreign.error
@@ -111,15 +121,25 @@ export class Fleet {
     )
     this.#unread = sights.flatMap(({ unread }) => unread)
     if (!isTolerant) this.#goOnWithout(this.#unread)
-    return sights.flatMap(({ machines }) => machines)
+    return this.#withoutLeftovers(sights.flatMap(({ machines }) => machines))
+  }
+
+  #withoutLeftovers(found: readonly PresentMachine[]): PresentMachine[] {
+    const { hardware, homes } = this.#options
+    const sorted = [...Map.groupBy(found, ({ record }) => record.machine)].map(([machine, copies]) => {
+      const belonging = { home: homes?.get(machine), wanted: hardware.get(machine)?.hypervisor }
+      return [machine, sortCopies(copies, belonging)] as const
+    })
+    this.#leftovers = new Map(sorted.map(([machine, { leftovers }]) => [machine, leftovers]))
+    for (const [machine, { current }] of sorted) this.#seen.set(machine, current.hypervisor.uri)
+    return sorted.map(([, { current }]) => current)
   }
 
   async #read(hypervisor: Hypervisor): Promise<Presence> {
     const { stack, stackId, takesForeign = false } = this.#options
     const { machines, damaged } = await readPresence(hypervisor, stack)
     const isOurs = ({ record }: PresentMachine) => stackId === undefined || takesForeign || record.stackId === stackId
-    const own = machines.filter(isOurs)
-    for (const { record } of own) this.#homes.set(record.machine, hypervisor.uri)
+    const own = machines.filter(isOurs).map(whereItIs)
     const foreign = machines.filter((present) => !isOurs(present))
     return {
       machines: own,
@@ -158,6 +178,12 @@ export class Fleet {
 /** Without virsh, none of them answers. */
 function isOfOneHypervisor(error: unknown): error is HoldfastError {
   return error instanceof HoldfastError && error.code !== 'VirshMissing'
+}
+
+/** Where it was found is where it is, however the address was spelled when it was made. */
+function whereItIs(present: PresentMachine): PresentMachine {
+  const { record, hypervisor } = present
+  return { ...present, record: { ...record, hardware: { ...record.hardware, hypervisor: hypervisor.uri } } }
 }
 
 function isForeign({ error }: Pick<Unread, 'error'>): boolean {

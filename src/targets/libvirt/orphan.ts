@@ -45,5 +45,7 @@ export async function findOrphan(
     },
   )
   if (record instanceof HoldfastError) throw record
-  return record?.stack === stack && record.machine === machine.name ? record : undefined
+  if (record?.stack !== stack || record.machine !== machine.name) return undefined
+  // Where it was found is where it is, however the address was spelled when it was made.
+  return { ...record, hardware: { ...record.hardware, hypervisor: hypervisor.uri } }
 }
