@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { domain, hypervisorOf } from '../../../test/support/hypervisor-data.ts'
 import { service } from '../../../test/support/local-stack.ts'
-import type { DomainState } from './hypervisor.ts'
+import type { DomainState, Hypervisor } from './hypervisor.ts'
 import { MachineGuests } from './machine-guests.ts'
 import { type PresentMachine, waitingToGoOn } from './present-machine.ts'
 
@@ -49,4 +49,19 @@ test('a machine that somebody paused by hand needs no room', () => {
 
 test('a machine that is off has services that are stopped', async () => {
   expect((await guests.stateOf(present({ state: 'shut off' }))).services.get('a')).toMatchObject({ state: 'stopped' })
+})
+
+test('services are removed in the order in which they are stopped: the last one first', async () => {
+  const inputs: string[] = []
+  const hypervisor: Hypervisor = {
+    ...hypervisorOf({ kind: 'lxc', uri: 'lxc:///system' }),
+    enter: async (_domain, _command, { input = new Uint8Array() }) => {
+      inputs.push(Buffer.from(input).toString())
+      return { code: 0, output: '{}', errors: '' }
+    },
+  }
+  const machine = present({ state: 'running' })
+  const record = { ...machine.record, started: [service('a', ''), service('b', '')] }
+  expect(await guests.removeServices({ ...machine, hypervisor, record })).toBe(true)
+  expect(inputs.join('')).toMatch(/holdfast-b\.service.*holdfast-a\.service/su)
 })
