@@ -13,6 +13,7 @@ import {
   applyAll,
   applyMachine,
   discardMachine,
+  interrupted,
   needsRestart,
   reloadMachine,
   removeMachine,
@@ -22,7 +23,8 @@ import {
 } from './work.ts'
 
 export async function applyPostgres(work: Work): Promise<void> {
-  const { all, created, stopped, changed, replaced, standing, gone } = unbornFirst(work, sortMachines(work, 'postgres'))
+  const sorted = sortMachines(work, 'postgres')
+  const { all, created, stopped, changed, replaced, standing, gone } = await unbornFirst(work, sorted)
   const { stack, target, clients, progress, signal } = work
   if (stack.postgres === undefined) {
     for (const machine of gone) await removeMachine(work, machine)
@@ -104,13 +106,29 @@ export async function applyPostgres(work: Work): Promise<void> {
   }
 }
 
-/** What never came up has nothing that the others would have to get first: it is made anew as if it had not been there. */
-function unbornFirst({ existing }: Work, sorted: Sorted): Sorted {
-  const isUnborn = ({ name }: Machine) => existing.get(name)?.isUnborn === true
-  const isBorn = (machine: Machine) => !isUnborn(machine)
+/**
+ * What never came up has nothing that the others would have to get first: it is made anew as if it had not been there. Where one of them
+ * leads, they did come up, only that nobody saw it.
+ */
+async function unbornFirst({ existing, clients, signal }: Work, sorted: Sorted): Promise<Sorted> {
+  const unborn = sorted.replaced.filter(({ name }) => existing.get(name)?.isUnborn === true)
+  if (unborn.length === 0) return sorted
+  const primary = await primaryOf(clients.patroni(), signal).catch(() => undefined)
+  if (signal.aborted) throw interrupted()
+  const isBorn = (machine: Machine) => !unborn.includes(machine)
+  if (unborn.some(({ name }) => name === primary)) {
+    if (sorted.all.length > 1) return sorted
+    throw new HoldfastError(
+      'ReplaceLosesData',
+      `Cannot make "${primary}" anew: it has come up by now, and is the only machine with the data of postgres`,
+      {
+        hint: 'undo the change that makes it necessary, and run "up"; then another machine beside it can take its data',
+      },
+    )
+  }
   return {
     ...sorted,
-    created: [...sorted.created, ...sorted.replaced.filter(isUnborn)],
+    created: [...sorted.created, ...unborn],
     replaced: sorted.replaced.filter(isBorn),
     standing: sorted.standing.filter(isBorn),
   }
