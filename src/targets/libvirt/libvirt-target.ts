@@ -43,7 +43,7 @@ import { recordElement } from './record-xml.ts'
 import { deleteMachine, forgetApplied, holdsData, keepMachine, stopMachine } from './remove-machine.ts'
 import { startMachine } from './start-machine.ts'
 import { factsFor, writeMachine } from './write-machine.ts'
-import { withoutPending } from './written-machine.ts'
+import { setupChange, withoutPending } from './written-machine.ts'
 
 export interface LibvirtTargetOptions extends Omit<FleetOptions, 'onUnread'> {
   /** Tells it from another stack of the same name that was made elsewhere. */
@@ -103,9 +103,15 @@ export class LibvirtTarget implements Target {
       return inTurns(here, async (machine) => {
         const there = present.get(machine.name)
         if (there === undefined || facts === undefined) return [machine.name, []] as const
-        const changes = hardwareChanges(machine, placeMachine(machine, facts), there)
-        const password = passwordChange(machine, await this.#writtenOf(there))
-        const more = [...this.#leftoverChanges(machine, there), ...password, ...waitingToGoOn(there)]
+        const placement = placeMachine(machine, facts)
+        const changes = hardwareChanges(machine, placement, there)
+        const written = await this.#writtenOf(there)
+        // One that is made anew gets all of it.
+        const isMadeAnew = changes.some(({ takes }) => takes === 'replace')
+        const inside = isMadeAnew
+          ? []
+          : [...passwordChange(machine, written), ...setupChange(machine, placement, written)]
+        const more = [...this.#leftoverChanges(machine, there), ...inside, ...waitingToGoOn(there)]
         return [machine.name, [...changes, ...autostartChange(machine, there, changes), ...more]] as const
       })
     })

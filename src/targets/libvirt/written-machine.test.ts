@@ -1,9 +1,16 @@
 import { expect, test } from 'vitest'
 import { file, machine, service } from '../../../test/support/local-stack.ts'
 import { reveal } from '../../machine/content.ts'
-import type { WrittenMachine } from './cloud-init/seed-record.ts'
+import { readSeedJson, SEED_RECORD, type WrittenMachine } from './cloud-init/seed-record.ts'
 import type { Placement } from './placement.ts'
-import { applyRequest, pendingAfter, withInitialFiles, withoutPending } from './written-machine.ts'
+import {
+  applyRequest,
+  pendingAfter,
+  seedFiles,
+  setupChange,
+  withInitialFiles,
+  withoutPending,
+} from './written-machine.ts'
 
 const A = service('a', '')
 const B = service('b', '')
@@ -19,7 +26,7 @@ const PLACEMENT: Placement = {
 
 function existing(files: Readonly<Record<string, string>>, directories: readonly string[] = []): WrittenMachine {
   return {
-    ...{ name: 'm', kind: 'etcd', address: '', services: [], pending: new Map(), adminPassword: undefined },
+    ...{ name: 'm', kind: 'etcd', address: '', services: [], pending: new Map(), adminPassword: undefined, setup: '' },
     files: new Map(Object.entries(files).map(([path, text]) => [path, { owner: 'o', mode: 0o644, text }])),
     directories: new Map(directories.map((path) => [path, { owner: 'o', mode: 0o755, isData: path.includes('data') }])),
   }
@@ -62,4 +69,14 @@ test('what was pending stays so until it was done', () => {
   const pending = pendingAfter(made, existing({ '/2': 'old' }), { started: [A], pending: { a: 'restart' } })
   expect(pending).toEqual({ a: 'restart' })
   expect(withoutPending(pending, ['a'])).toEqual({})
+})
+
+test('another way to set machines up is a change, other services are none', () => {
+  const made = machine('m', [A])
+  const json = seedFiles(made, PLACEMENT).get(SEED_RECORD) as string
+  const written = readSeedJson(json)
+  expect(setupChange(made, PLACEMENT, written)).toEqual([])
+  expect(setupChange(machine('m', [A, B]), PLACEMENT, written)).toEqual([])
+  const before = readSeedJson(json.replace(/"setup": "[^"]*"/u, '"setup": "other"'))
+  expect(setupChange(made, PLACEMENT, before)).toMatchObject([{ name: 'setup', from: 'other', takes: 'live' }])
 })

@@ -1,10 +1,11 @@
 // What writing a machine comes to, as data: the files of its cloud-init volume, what its guest is asked to change, and who has
 // to read what changed. `before` is the machine as it was written last, read from the volume.
 
+import { createHash } from 'node:crypto'
 import { Secret } from '../../lib/secret.ts'
 import { reveal } from '../../machine/content.ts'
 import type { Machine, MachineFile, Service } from '../../machine/machine.ts'
-import type { ExistingMachine } from '../target.ts'
+import type { ExistingMachine, HardwareChange } from '../target.ts'
 import { APPLY_PATH, APPLY_PROGRAM, type ApplyRequest } from './cloud-init/apply-program.ts'
 import { renderCloudInit } from './cloud-init/cloud-init.ts'
 import { ownFiles } from './cloud-init/own-files.ts'
@@ -35,9 +36,29 @@ export function seedFiles(machine: Machine, placement: Placement): SeedFiles {
     ['user-data', reveal(userData)],
     ['meta-data', metaData],
     ['network-config', networkConfig],
-    [SEED_RECORD, seedJson(machine)],
+    [SEED_RECORD, seedJson(machine, setupDigest(machine, placement))],
     [ORPHAN_RECORD, formatRecord(recordOf(machine, placement))],
   ])
+}
+
+/** A new version of Holdfast may set machines up in another way, whatever runs in them: with the services they have now, it is seen. */
+export function setupChange(
+  machine: Machine,
+  placement: Placement,
+  written: WrittenMachine | undefined,
+): readonly HardwareChange[] {
+  if (written === undefined) return []
+  const now = setupDigest({ ...machine, services: written.services }, placement)
+  if (now === written.setup) return []
+  const why = 'units and scripts of this version of Holdfast: services start with them the next time'
+  return [{ name: 'setup', from: written.setup, to: now, takes: 'live', why }]
+}
+
+/** Sources of packages are told by themselves. */
+function setupDigest(machine: Machine, placement: Placement): string {
+  const files = ownFiles({ ...machine, packageSources: [] }, placement)
+  const texts = [APPLY_PROGRAM, ...files.map(({ content }) => reveal(content)), renderUnits(machine, placement)]
+  return createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 8)
 }
 
 /** As it is before anything was made of it. */

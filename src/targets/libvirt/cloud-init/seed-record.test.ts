@@ -5,10 +5,11 @@ import { readSeedJson, seedJson } from './seed-record.ts'
 
 test('a machine is read back as it was written', async () => {
   const [{ machine }] = await exampleMachines('postgres-network-id')
-  const existing = readSeedJson(seedJson(machine))
+  const existing = readSeedJson(seedJson(machine, 'abc'))
   expect(existing).toMatchObject({ name: 'postgres-1', kind: 'postgres', address: '192.168.122.158' })
   expect(existing?.services).toEqual(machine.services)
   expect(existing?.pending.size).toBe(0)
+  expect(existing?.setup).toBe('abc')
   expect([...(existing?.files ?? [])]).toEqual(
     machine.files.map(({ path, owner, mode, content }) => [path, { owner, mode, text: reveal(content) }]),
   )

@@ -13,6 +13,8 @@ export const SEED_RECORD = 'holdfast.json'
 export interface WrittenMachine extends ExistingMachine {
   /** Of the administrator, on the console. */
   readonly adminPassword: Secret | undefined
+  /** Digest of what is not of its services but of its being a virtual machine: units, scripts. */
+  readonly setup: string
 }
 
 interface SeedRecord {
@@ -33,14 +35,15 @@ interface SeedRecord {
   }[]
   readonly services: readonly Service[]
   readonly adminPassword?: string
+  readonly setup: string
 }
 
 /** With its secrets: the volume is as secret as they are. */
-export function seedJson(machine: Machine): string {
+export function seedJson(machine: Machine, setup: string): string {
   const { name, kind, address, services, hardware } = machine
   const adminPassword = hardware.adminUserPassword?.reveal()
   const record: SeedRecord = {
-    ...{ name, kind, address },
+    ...{ name, kind, address, setup },
     directories: machine.directories.map(({ path, owner, mode, isData = false }) => ({ path, owner, mode, isData })),
     files: machine.files.map(({ path, owner, mode, content }) => ({ path, owner, mode, text: reveal(content) })),
     services,
@@ -52,9 +55,9 @@ export function seedJson(machine: Machine): string {
 /** Undefined when it is not what we have written. */
 export function readSeedJson(text: string): WrittenMachine | undefined {
   try {
-    const { name, kind, address, directories, files, services, adminPassword } = JSON.parse(text) as SeedRecord
+    const { name, kind, address, directories, files, services, adminPassword, setup } = JSON.parse(text) as SeedRecord
     return {
-      ...{ name, kind, address, services },
+      ...{ name, kind, address, services, setup },
       files: new Map(files.map(({ path, ...file }) => [path, file])),
       directories: new Map(directories.map(({ path, ...directory }) => [path, directory])),
       pending: new Map(),
