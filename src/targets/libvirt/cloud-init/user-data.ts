@@ -13,10 +13,10 @@ import { beginFirstBoot, END_FIRST_BOOT } from './first-boot.ts'
 import { ownFiles } from './own-files.ts'
 import { renderUnits } from './units.ts'
 import { ownFile, writeFile, writeOnce, type WrittenFiles } from './written-file.ts'
-import { type YamlMap, yamlContent } from './yaml-content.ts'
+import { Once, type YamlMap, yamlContent } from './yaml-content.ts'
 
 /** The longest of all, and the same for every machine: written once for all of them. */
-const APPLY = writeFile(ownFile(APPLY_PATH, APPLY_PROGRAM), { defer: false })
+const APPLY = new Once(writeFile(ownFile(APPLY_PATH, APPLY_PROGRAM), { defer: false }))
 
 const UNITS = '/etc/systemd/system'
 
@@ -35,11 +35,11 @@ export function userData(machine: Machine, placement: Placement, written: Writte
       bootcmd: [...maskCommands(machine), ...beginFirstBoot(machine, placement)],
       ...(hardware.installDependencies ? packages(machine, placement) : {}),
       write_files: [
-        ...machine.files.map((file) => writeOnce(file, written)),
+        ...machine.files.map((file) => writeOnce(file, written, { defer: true })),
         ...renderUnits(machine, placement).map(({ name, text }) =>
           writeFile(ownFile(`${UNITS}/${name}`, text), { defer: false }),
         ),
-        ...ownFiles(machine, placement).map((file) => writeFile(file, { defer: false })),
+        ...ownFiles(machine, placement).map((file) => writeOnce(file, written, { defer: false })),
         APPLY,
       ],
       runcmd: commands(machine, placement),

@@ -4,7 +4,7 @@ import { Secret } from '../../../lib/secret.ts'
 import { type Content, hasSecrets, plain, reveal } from '../../../machine/content.ts'
 import type { MachineFile } from '../../../machine/machine.ts'
 import { octal } from '../../../machine/octal.ts'
-import { Block, isBlockText, type YamlMap, type YamlValue } from './yaml-content.ts'
+import { Block, isBlockText, Once, type YamlMap, type YamlValue } from './yaml-content.ts'
 
 export type WrittenFile = Pick<MachineFile, 'path' | 'owner' | 'mode' | 'content'>
 
@@ -28,11 +28,11 @@ export function writeFile(
 }
 
 /** Entries of files that several machines have, each made once. */
-export type WrittenFiles = WeakMap<MachineFile, YamlMap>
+export type WrittenFiles = WeakMap<WrittenFile, Once>
 
-/** A file that belongs to users or packages. */
-export function writeOnce(file: MachineFile, written: WrittenFiles): YamlMap {
-  const entry = written.get(file) ?? writeFile(file, { defer: true })
+/** `defer` has to be the same each time. */
+export function writeOnce(file: WrittenFile, written: WrittenFiles, how: { readonly defer: boolean }): Once {
+  const entry = written.get(file) ?? new Once(writeFile(file, how))
   written.set(file, entry)
   return entry
 }

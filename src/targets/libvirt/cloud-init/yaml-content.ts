@@ -4,7 +4,7 @@
 import { Secret } from '../../../lib/secret.ts'
 import { type Content, reveal } from '../../../machine/content.ts'
 
-export type YamlValue = string | number | boolean | Secret | Block | readonly YamlValue[] | YamlMap
+export type YamlValue = string | number | boolean | Secret | Block | Once | readonly YamlValue[] | YamlMap
 
 /** What is undefined is left out. */
 export interface YamlMap {
@@ -27,10 +27,51 @@ export class Block {
   }
 }
 
+/** A map in a list that is used again and again, and written once. */
+export class Once {
+  readonly #map: YamlMap
+  readonly #written = new Map<number, Content>()
+
+  constructor(map: YamlMap) {
+    this.#map = map
+  }
+
+  at(depth: number): Content {
+    const written = this.#written.get(depth) ?? Output.of((out) => writeItem(out, this.#map, depth))
+    this.#written.set(depth, written)
+    return written
+  }
+}
+
 type Scalar = string | number | boolean | Secret
 
 export function yamlContent(value: YamlMap): Content {
-  return lines(value, 0).flat()
+  return Output.of((out) => writeMap(out, value, 0))
+}
+
+/** Texts that follow each other become one: there is a piece for each secret, and one before, between and after them. */
+class Output {
+  readonly #pieces: (string | Secret)[] = []
+  #text = ''
+
+  static of(write: (out: Output) => void): Content {
+    const out = new Output()
+    write(out)
+    return out.#text === '' ? out.#pieces : [...out.#pieces, out.#text]
+  }
+
+  text(text: string): void {
+    this.#text += text
+  }
+
+  add(content: Content): void {
+    for (const piece of content) {
+      if (piece instanceof Secret) {
+        this.#pieces.push(this.#text, piece)
+        this.#text = ''
+      } else this.#text += piece
+    }
+  }
 }
 
 /** Whether a text can be a block scalar, for every reader: no line ends but \n, nothing invisible, and something to see at its end. */
@@ -45,37 +86,59 @@ const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/
 const PLAIN = /^-{0,2}[A-Za-z_/][\w./@-]*$/u
 const TAKEN = /^(?:y|n|yes|no|on|off|true|false|null)$/iu
 
-function lines(map: YamlMap, depth: number): Content[] {
+/** `first`: what stands before the first key, in place of its indentation. */
+function writeMap(out: Output, map: YamlMap, depth: number, first?: string): void {
   const indent = ' '.repeat(depth)
-  return Object.entries(map).flatMap(([key, value]): Content[] => {
-    if (value === undefined) return []
-    return [[`${indent}${key}:`], ...after(value, depth)]
-  })
+  let before = first ?? indent
+  for (const [key, value] of Object.entries(map)) {
+    if (value === undefined) continue
+    out.text(`${before}${key}:`)
+    writeAfter(out, value, depth)
+    before = indent
+  }
 }
 
 /** What stands after `key:`. */
-function after(value: YamlValue, depth: number): Content[] {
-  if (isScalar(value)) return [[' ', ...scalar(value), '\n']]
-  if (value instanceof Block) return [value.at(depth + 2)]
-  if (Array.isArray(value)) return list(value as readonly YamlValue[], depth)
-  return [['\n'], ...lines(value as YamlMap, depth + 2)]
+function writeAfter(out: Output, value: YamlValue, depth: number): void {
+  if (isScalar(value)) {
+    out.text(' ')
+    writeScalar(out, value)
+    out.text('\n')
+  } else if (value instanceof Block) out.add(value.at(depth + 2))
+  else if (Array.isArray(value)) writeList(out, value as readonly YamlValue[], depth)
+  else {
+    out.text('\n')
+    writeMap(out, value as YamlMap, depth + 2)
+  }
 }
 
-function list(values: readonly YamlValue[], depth: number): Content[] {
-  if (values.every(isScalar)) return [[' ', ...flow(values), '\n']]
-  return [['\n'], ...values.flatMap((value) => item(value, depth + 2))]
+function writeList(out: Output, values: readonly YamlValue[], depth: number): void {
+  if (values.every(isScalar)) {
+    out.text(' ')
+    writeFlow(out, values)
+    out.text('\n')
+    return
+  }
+  out.text('\n')
+  for (const value of values) writeItem(out, value, depth + 2)
 }
 
-function item(value: YamlValue, depth: number): Content[] {
+function writeItem(out: Output, value: YamlValue, depth: number): void {
+  if (value instanceof Once) return out.add(value.at(depth))
   const dash = `${' '.repeat(depth)}-`
-  if (typeof value !== 'object' || value instanceof Secret || value instanceof Block || Array.isArray(value))
-    return [[dash], ...after(value, depth)]
-  const [[first, ...rest], ...others] = lines(value as YamlMap, depth + 2)
-  return [[`${dash}${(first as string).slice(depth + 1)}`, ...rest], ...others]
+  if (isScalar(value) || value instanceof Block || Array.isArray(value)) {
+    out.text(dash)
+    writeAfter(out, value, depth)
+  } else writeMap(out, value as YamlMap, depth + 2, `${dash} `)
 }
 
-function flow(values: readonly Scalar[]): Content {
-  return ['[', ...values.flatMap((value, index) => (index === 0 ? scalar(value) : [', ', ...scalar(value)])), ']']
+function writeFlow(out: Output, values: readonly Scalar[]): void {
+  out.text('[')
+  values.forEach((value, index) => {
+    if (index > 0) out.text(', ')
+    writeScalar(out, value)
+  })
+  out.text(']')
 }
 
 function isScalar(value: YamlValue): value is Scalar {
@@ -83,15 +146,17 @@ function isScalar(value: YamlValue): value is Scalar {
 }
 
 /** Quotes are not part of a secret: with *** between them it is still YAML. */
-function scalar(value: Scalar): Content {
-  if (value instanceof Secret) return ['"', new Secret(quoted(value.reveal()).slice(1, -1)), '"']
-  if (typeof value !== 'string') return [String(value)]
-  return [PLAIN.test(value) && !TAKEN.test(value) ? value : quoted(value)]
+function writeScalar(out: Output, value: Scalar): void {
+  if (value instanceof Secret) out.add(['"', new Secret(quoted(value.reveal()).slice(1, -1)), '"'])
+  else if (typeof value !== 'string') out.text(String(value))
+  else out.text(PLAIN.test(value) && !TAKEN.test(value) ? value : quoted(value))
 }
 
 /** JSON's quotes are YAML's, but for what JSON leaves as it is and YAML does not take. */
 function quoted(text: string): string {
-  return JSON.stringify(text).replace(
+  const json = JSON.stringify(text)
+  if (!UNPRINTABLE.test(json)) return json
+  return json.replace(
     new RegExp(UNPRINTABLE, 'g'),
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
