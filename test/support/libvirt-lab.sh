@@ -88,7 +88,7 @@ inside() {
   cover_sys
   mkdir "$directory/etc"
   cp -a /etc/libvirt/. "$directory/etc/"
-  rm -rf "$directory"/etc/qemu/networks/autostart "$directory"/etc/qemu/networks/*.xml "$directory"/etc/{qemu,lxc}/*.xml
+  rm -rf "$directory"/etc/{qemu/networks,storage}/{autostart,*.xml} "$directory"/etc/{qemu,lxc}/{autostart,*.xml}
   cover etc /etc/libvirt
   cover lib /var/lib/libvirt
   cover run /run/libvirt
