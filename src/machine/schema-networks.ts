@@ -2,24 +2,34 @@
 
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { map, number, text, written } from '../document/values.ts'
+import { map, number, quote, text, written } from '../document/values.ts'
 import { parseAddressRange } from './address-range.ts'
 
 export const ip = written((word) => (isIP(word) === 0 ? undefined : word), 'address', 'an IP address', 'an IP address')
 
 const mac = written(
-  (word) => (/^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/iu.test(word) ? word.toLowerCase() : undefined),
+  (word) =>
+    /^[0-9a-f][02468ace](?::[0-9a-f]{2}){5}$/iu.test(word) && /[1-9a-f]/iu.test(word) ? word.toLowerCase() : undefined,
   'MAC address',
-  'a MAC address',
-  'six pairs of digits, such as 52:54:00:de:e3:64',
+  'a MAC address of one interface',
+  'six pairs of digits, the first one even, such as 52:54:00:de:e3:64',
 )
 
 /** May be empty, which is the same as leaving it out. */
-export function maybeEmpty(wanted: string) {
+export function maybeEmpty(wanted: string, isTaken: (word: string) => boolean = isPrintable) {
   return z
     .string({ error: wanted })
-    .transform((word) => (word === '' ? undefined : word))
+    .transform((word, context) => {
+      if (word === '') return undefined
+      if (isTaken(word)) return word
+      context.addIssue({ code: 'custom', message: `${quote(word)} cannot be used; wanted: ${wanted}` })
+      return z.NEVER
+    })
     .optional()
+}
+
+function isPrintable(word: string): boolean {
+  return !/\p{Cc}/u.test(word)
 }
 
 const LONGEST_PREFIX = 128

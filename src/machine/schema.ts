@@ -17,9 +17,30 @@ export const MACHINE_DEFAULTS = {
   install_dependencies: true,
 } as const
 
+/** Of those that Debian makes; what runs has users of its own. */
+const TAKEN_USERS: readonly string[] = ['root', 'etcd', 'postgres', 'haproxy', 'holdfast', 'prometheus', '_chrony']
+
+function isAdministrator(word: string): boolean {
+  return /^[a-z_][a-z0-9_-]{0,31}$/u.test(word) && !TAKEN_USERS.includes(word)
+}
+
+const administrator = written(
+  (word) => (isAdministrator(word) ? word : undefined),
+  'user name',
+  'the name of an administrator',
+  'lower-case letters, digits, "-" and "_", at most 32 of them, and no user that something runs as',
+)
+
+const uri = written(
+  (word) => (word !== '' && !/[\p{Cc}\s]/u.test(word) ? word : undefined),
+  'URI',
+  'a URI of libvirt',
+  'one such as qemu+ssh://kvm1/system',
+)
+
 /** At a machine, at its cluster, or at the top of the file. */
 export const settingsShape = {
-  hypervisor: preset(text('a URI of libvirt, such as qemu+ssh://kvm1/system'), MACHINE_DEFAULTS.hypervisor).describe(
+  hypervisor: preset(uri, MACHINE_DEFAULTS.hypervisor).describe(
     'With `target: libvirt`, where the machine runs, as `virsh --connect` takes it.',
   ),
   accelerator: preset(
@@ -42,7 +63,7 @@ export const settingsShape = {
     .optional()
     .describe('With `target: libvirt`, the network of machines that name none, and the addresses they get there.'),
   cloud_init_volume_pool: text('the name of a pool').optional().describe('Volume pool for the cloud-init volume.'),
-  ssh_admin_user: preset(text('a user name'), MACHINE_DEFAULTS.ssh_admin_user).describe(
+  ssh_admin_user: preset(administrator, MACHINE_DEFAULTS.ssh_admin_user).describe(
     'Name of the administrator in the image.',
   ),
   admin_user_password: secret
@@ -78,6 +99,13 @@ export const hostName = written(
 /** This host's own, and those that stand for the whole network. */
 const NOBODYS: readonly string[] = ['127.0.0.1', '127.0.0.0', '127.255.255.255']
 
+/** Of a file in the directory of a pool; containers have one of that name without `.iso`. */
+function isVolumeName(word: string): boolean {
+  return (
+    !/[/\p{Cc}]/u.test(word) && !['', '.', '..'].includes(word.replace(/\.iso$/u, '')) && Buffer.byteLength(word) <= 255
+  )
+}
+
 /** Only at a machine. */
 export const machineShape = {
   name: hostName.describe('Name of the machine and its host name; no two of a stack have the same.'),
@@ -92,7 +120,7 @@ export const machineShape = {
   volume_id: maybeEmpty('an id').describe('Id of the volume with the image it boots from.'),
   data_volume_id: maybeEmpty('an id').describe('Id of a volume of its own for its data.'),
   ...networkShape,
-  cloud_init_volume_name: maybeEmpty('a name').describe(
+  cloud_init_volume_name: maybeEmpty('the name of a file, without "/"', isVolumeName).describe(
     'Name of the cloud-init volume; `STACK-NAME-cloud-init.iso` unless given.',
   ),
 }

@@ -3,6 +3,8 @@
 import { FLUENT_BIT } from '../../clusters/host/fluent-bit.ts'
 import { FLUENTD } from '../../clusters/host/fluentd.ts'
 import type { Path } from '../../document/located.ts'
+import type { SecretPlace } from '../../document/values.ts'
+import type { Secret } from '../../lib/secret.ts'
 import type { Chrony, Hardware, LogForwarding, NetworkInterface } from '../../machine/hardware.ts'
 import { MACHINE_DEFAULTS, type MachineDocument, type SettingsDocument } from '../../machine/schema.ts'
 import type { EtcdClientDocument } from '../../machine/schema-etcd.ts'
@@ -37,12 +39,20 @@ export function hardwareOf({ name, path, document, settings }: MachineEntry, res
     cloudInitVolumePool: setting('cloud_init_volume_pool') ?? setting('volume_pool'),
     cloudInitVolumeName: document?.cloud_init_volume_name,
     sshAdminUser: setting('ssh_admin_user') ?? MACHINE_DEFAULTS.ssh_admin_user,
-    adminUserPassword: password && resolver.secret(password.value, password.path),
+    adminUserPassword: password && passwordOf(password, resolver),
     sshAdminPublicKey: setting('ssh_admin_public_key'),
     installDependencies: setting('install_dependencies') ?? MACHINE_DEFAULTS.install_dependencies,
     chrony: chronyOf(settings, resolver),
     logs: logsOf(name, settings, resolver),
   }
+}
+
+/** A line of a program that sets it: what follows would be another line. */
+function passwordOf({ value, path }: { value: SecretPlace; path: Path }, resolver: StackResolver): Secret | undefined {
+  const secret = resolver.secret(value, path)
+  if (secret !== undefined && /\p{Cc}/u.test(secret.reveal()))
+    resolver.problem(path, 'the password has a line end or another control character; wanted: one line of text')
+  return secret
 }
 
 function networksOf(document: MachineDocument, path: Path, resolver: StackResolver): NetworkInterface[] {

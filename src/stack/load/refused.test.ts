@@ -69,6 +69,27 @@ postgres: { members: two, patroni: { tll: 3 }, haproxy: { servers: [] } }
   })
 })
 
+describe('what virtual machines cannot have', () => {
+  const VOLUME = 'cannot be used; wanted: the name of a file, without "/"'
+  const USER = 'is not the name of an administrator'
+  test.each([
+    ['cloud_init_volume_name: ".iso"', VOLUME],
+    ['cloud_init_volume_name: ".."', VOLUME],
+    ['cloud_init_volume_name: "../x.iso"', VOLUME],
+    ['cloud_init_volume_name: "a\\0"', VOLUME],
+    ['ssh_admin_user: "a:b"', USER],
+    ['ssh_admin_user: etcd', USER],
+    ['hypervisor: "qemu:///system\\n"', 'is not a URI of libvirt'],
+    ['admin_user_password: "Pw1\\nroot:x"', 'the password has a line end or another control character'],
+    ['libvirt_network: { network_name: n, mac: "ff:ff:ff:ff:ff:ff" }', 'is not a MAC address of one interface'],
+    ['libvirt_network: { network_name: n, mac: "00:00:00:00:00:00" }', 'is not a MAC address of one interface'],
+  ])('%s', async (variable, message) => {
+    const [problem, ...others] = await problems(`${HEAD}etcd: { members: [{ name: a, ${variable} }] }`)
+    expect(problem).toContain(message)
+    expect(others).toEqual([])
+  })
+})
+
 describe('what two machines cannot share', () => {
   test.each([
     [

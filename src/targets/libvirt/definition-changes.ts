@@ -18,10 +18,20 @@ export function hardwareChanges(
   const recorded = compareHardwareRecords(record.hardware, hardwareOf(machine, placement))
   // One that is made anew gets all of it.
   if (recorded.some(({ takes }) => takes === 'replace')) return recorded
+  const gone: HardwareChange = {
+    name: 'definition',
+    from: 'none',
+    to: 'libvirt keeps it',
+    takes: 'live',
+    why: 'it was undefined while it runs, and would be gone when it ends',
+  }
   const waiting = domain.live === undefined ? [] : startChanges(machine, domain.live, 'it has not been started since')
   const defined = definitionChanges(machine, placement, domain)
   // How it runs tells more than what was meant by what nobody has seen run.
-  return [...new Map([...recorded, ...defined, ...waiting].map((change) => [change.name, change])).values()]
+  return [
+    ...(domain.isPersistent ? [] : [gone]),
+    ...new Map([...recorded, ...defined, ...waiting].map((change) => [change.name, change])).values(),
+  ]
 }
 
 /** What defining it anew would change. */

@@ -120,3 +120,11 @@ test("machines of another stack of the same name are told, and are nobody's here
   const taken = fleetOf([here], { stackId: 'ours', takesForeign: true })
   expect(await names(taken.fleet.everywhere('b'))).toEqual(['b'])
 })
+
+test('a copy that somebody made of a machine, metadata and all, is none of ours', async () => {
+  const copied = formatRecord(record('a'))
+  const domains = [domain('s-a', { metadata: copied }), domain('copy-of-a', { metadata: copied })]
+  const { fleet } = fleetOf([hypervisorOf({ domains })])
+  expect((await fleet.machines()).map((present) => present.domain.name)).toEqual(['s-a'])
+  expect((await fleet.everywhere('a')).map((present) => present.domain.name)).toEqual(['s-a'])
+})

@@ -3,16 +3,13 @@
 
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
-import { readSeedJson, SEED_RECORD, type WrittenMachine } from './cloud-init/seed-record.ts'
+import { ORPHAN_RECORD, readSeedJson, SEED_RECORD, type WrittenMachine } from './cloud-init/seed-record.ts'
 import type { Hypervisor, Pool } from './hypervisor.ts'
 import type { MachineRecord } from './machine-record.ts'
 import { poolNameOf, seedVolumeName } from './place-facts.ts'
 import type { SeedReading } from './present-machine.ts'
 import { tryReadRecord } from './record-xml.ts'
 import { readSeed } from './seed-volume.ts'
-
-/** Of the file on the cloud-init volume: what the metadata of the domain say, too. */
-export const ORPHAN_RECORD = 'record.json'
 
 /** As it was written last. */
 export async function orphanMachine(

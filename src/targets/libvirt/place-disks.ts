@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { Pool, Volume } from './hypervisor.ts'
-import { baseVolumeId, poolNameOf, type PlaceFacts, rootVolumeName, seedVolumeName } from './place-facts.ts'
+import { baseVolumeId, poolNameOf, type PlaceFacts, rootMark, rootVolumeName, seedVolumeName } from './place-facts.ts'
 import { listOf, type Report, suggestion } from './place-network.ts'
 import { type PlacedBase, type PlacedDisk, type PlacedDisks, PROGRAM } from './placement.ts'
 
@@ -92,13 +92,30 @@ class DiskPlace {
 
   /** libvirt guesses formats from what machines have written: what a disk once was, it stays. */
   #given(variable: string, id: string, before: PlacedDisk | undefined): PlacedDisk | undefined {
-    if (this.#facts.kind === 'lxc') return { path: id, format: 'dir', isOurs: false }
+    if (this.#facts.kind === 'lxc') return this.#directory(variable, id)
     const volume = this.#facts.volumes.get(id)
     if (volume === undefined) {
       this.#reportMissing(`${variable} "${id}"`, id)
       return undefined
     }
     return { path: volume.path, format: before?.path === volume.path ? before.format : volume.format, isOurs: false }
+  }
+
+  #directory(variable: string, id: string): PlacedDisk | undefined {
+    const { volumes, uri } = this.#facts
+    const path = volumes.get(id)?.path
+    const isRoot = variable !== 'volume_id' || volumes.get(rootMark(id)) !== undefined
+    if (path !== undefined && path !== '/' && isRoot) return { path, format: 'dir', isOurs: false }
+    const what =
+      path === undefined
+        ? 'there is no such directory'
+        : path === '/'
+          ? 'that is the root of the host'
+          : 'it has no sbin'
+    const wanted = variable === 'volume_id' ? 'a directory with a root file system' : 'a directory'
+    const message = `Cannot place "${this.#machine.name}" with ${variable} "${id}" on ${uri}: ${what}; wanted: ${wanted}, by its path from the root`
+    this.#report(new HoldfastError('VolumeMissing', message))
+    return undefined
   }
 
   #made(): PlacedDisk | undefined {

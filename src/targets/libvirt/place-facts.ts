@@ -99,6 +99,11 @@ export async function readPlaceFacts(
   }
 }
 
+/** What a directory has that containers can boot from. */
+export function rootMark(directory: string): string {
+  return `${directory}/sbin`
+}
+
 /** Where the root disk is made, and where cloud-init's volume is. */
 export function poolNameOf(given: string | undefined, pools: readonly Pool[]): string | undefined {
   return given ?? pools.find(({ name }) => name === USUAL_POOL)?.name
@@ -119,15 +124,16 @@ export function seedVolumeName(stack: string, { name, hardware }: Pick<Machine, 
   return hardware.cloudInitVolumeName ?? `${domainName(stack, name)}-cloud-init.iso`
 }
 
-/** Containers have directories, which are no volumes. */
+/** Containers have directories: a root file system has one for its first program. */
 function volumesAsked(
   stack: string,
   machine: Machine,
   pools: readonly Pool[],
   kind: Hypervisor['kind'],
 ): readonly string[] {
-  if (kind === 'lxc') return []
   const { hardware } = machine
+  const { volumeId, dataVolumeId } = hardware
+  if (kind === 'lxc') return [volumeId, volumeId && rootMark(volumeId), dataVolumeId].filter((id) => id !== undefined)
   const rootPool = poolNameOf(hardware.volumePool, pools)
   const seedPool = poolNameOf(hardware.cloudInitVolumePool, pools)
   const asked = [

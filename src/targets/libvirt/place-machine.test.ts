@@ -282,7 +282,17 @@ describe('disks', () => {
   })
 
   test('containers have directories', async () => {
-    const { disks, arch } = await place({ volumeId: '/srv/roots/etcd-1' }, { kind: 'lxc' })
+    const directory = (path: string, real = path) => volume('default', '', { key: path, path: real, format: 'dir' })
+    const volumes = [
+      directory('/srv/link', '/srv/roots/etcd-1'),
+      directory('/srv/link/sbin', '/srv/roots/etcd-1/usr/sbin'),
+      ...[directory('/'), directory('//sbin', '/usr/sbin'), directory('/etc')],
+    ]
+    const { disks, arch } = await place({ volumeId: '/srv/link' }, { kind: 'lxc', volumes })
+    for (const [volumeId, why] of Object.entries({ '/': 'root of the host', '/etc': 'no sbin', '/none': 'no such' }))
+      expect(await refusals([machineOf({ volumeId })], { kind: 'lxc', volumes })).toMatchObject([
+        { code: 'VolumeMissing', message: expect.stringContaining(why) as unknown },
+      ])
     expect(disks.root).toEqual({ path: '/srv/roots/etcd-1', format: 'dir', isOurs: false })
     expect(disks.seed).toMatchObject({
       path: '/var/lib/libvirt/images/lab-etcd-1-cloud-init',

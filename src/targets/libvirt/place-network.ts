@@ -174,6 +174,9 @@ function addressIn(
   if (gateway !== undefined && !contains(subnet, gateway)) {
     return refuse(`its gateway ${gateway} is outside of ${formatSubnet(subnet)}`)
   }
+  if (gateway !== undefined && (isSameAddress(gateway, ip) || isReserved({ address: gateway, prefixLength }))) {
+    return refuse(`its gateway ${gateway} is the machine itself, or stands for all of ${formatSubnet(subnet)}`)
+  }
   const dnsServers = wanted.dnsServers.length > 0 || known === undefined ? wanted.dnsServers : [known]
   return { prefixLength, gateway, dnsServers }
 }

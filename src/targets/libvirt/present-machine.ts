@@ -5,6 +5,7 @@ import type { ExistingMachine, HardwareChange } from '../target.ts'
 import { isOn, pausedError } from './domain-state.ts'
 import { readSeedJson, SEED_RECORD, type WrittenMachine } from './cloud-init/seed-record.ts'
 import type { Domain, Hypervisor } from './hypervisor.ts'
+import { domainName, uuidOf } from './identity.ts'
 import type { MachineRecord } from './machine-record.ts'
 import { readRecord } from './record-xml.ts'
 import { readSeed } from './seed-volume.ts'
@@ -34,13 +35,18 @@ export async function readPresence(hypervisor: Hypervisor, stack: string): Promi
   for (const domain of await hypervisor.domains()) {
     try {
       const record = readRecord(domain, stack)
-      if (record !== undefined) machines.push({ hypervisor, domain, record })
+      if (record !== undefined && isItself(domain, record)) machines.push({ hypervisor, domain, record })
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error
       if (!isOfAnother(domain, stack)) damaged.push({ domain, error })
     }
   }
   return { machines, damaged }
+}
+
+/** A copy that somebody made of a machine has its metadata, and is none of ours. */
+function isItself({ name, uuid }: Domain, { stack, machine }: MachineRecord): boolean {
+  return name === domainName(stack, machine) || uuid === uuidOf(stack, machine)
 }
 
 /** As far as it can be told: the name of one stack may begin with that of another. */

@@ -69,11 +69,13 @@ export function tryReadRecord(
   }
 }
 
+const SERVICE_NAME = /^[a-z0-9-]+$/u
 const KINDS: readonly unknown[] = ['etcd', 'dns', 'postgres', 'haproxy']
 
 function isMachineRecord(value: unknown): value is MachineRecord {
   if (!isObject(value)) return false
   const { stack, machine, kind, address, instanceId, seedDigest, disks, hardware } = value
+  const { stackId, appliedDigest, started, pending, leftovers } = value
   return (
     [stack, machine, address, instanceId, seedDigest].every((text) => typeof text === 'string') &&
     KINDS.includes(kind) &&
@@ -82,7 +84,17 @@ function isMachineRecord(value: unknown): value is MachineRecord {
     isDisk(disks.seed) &&
     [disks.data, disks.program].every((disk) => disk === undefined || isDisk(disk)) &&
     isObject(hardware) &&
-    Object.values(hardware).every((text) => typeof text === 'string')
+    Object.values(hardware).every((text) => typeof text === 'string') &&
+    [stackId, appliedDigest].every((text) => text === undefined || typeof text === 'string') &&
+    (started === undefined || (Array.isArray(started) && started.every(isService))) &&
+    (pending === undefined || isObject(pending)) &&
+    (leftovers === undefined || (Array.isArray(leftovers) && leftovers.every((path) => typeof path === 'string')))
+  )
+}
+
+function isService(value: unknown): boolean {
+  return (
+    isObject(value) && typeof value.name === 'string' && SERVICE_NAME.test(value.name) && Array.isArray(value.command)
   )
 }
 

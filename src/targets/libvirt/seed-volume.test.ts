@@ -28,7 +28,7 @@ test('a directory with files of others is neither written nor removed', async ()
   expect(readdirSync(path)).toEqual(['precious'])
 })
 
-test('a directory of ours is written again, read back and removed, with what somebody put into it', async () => {
+test('a directory of ours is written again, read back and removed, but for what somebody put into it', async () => {
   writeFileSync(join(path, '.holdfast.json.0123456789ab.tmp'), '')
   await write()
   writeFileSync(join(path, 'other'), '')
@@ -36,4 +36,5 @@ test('a directory of ours is written again, read back and removed, with what som
   expect(await readSeed(place())).toEqual({ digest, files: FILES })
   await removeSeed(place())
   expect(await readSeed(place())).toBeUndefined()
+  expect(readdirSync(path)).toEqual(['other'])
 })

@@ -4,11 +4,11 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, rmdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HoldfastError } from '../../lib/errors.ts'
 import { isLeftover, replaceFile } from '../../lib/atomic-file.ts'
-import { SEED_RECORD } from './cloud-init/seed-record.ts'
+import { ORPHAN_RECORD, SEED_RECORD } from './cloud-init/seed-record.ts'
 import type { Hypervisor, Volume } from './hypervisor.ts'
 import { buildIso, extractFromIso } from './iso-image.ts'
 import type { PlacedDisk } from './placement.ts'
@@ -33,6 +33,8 @@ export interface SeedPlace {
 
 const LABEL = 'cidata'
 const CHANCE = 'chance'
+/** All that is ever written. */
+const OUR_NAMES: readonly string[] = ['user-data', 'meta-data', 'network-config', SEED_RECORD, ORPHAN_RECORD, CHANCE]
 /** Room to grow: a volume that is large enough is written over, and stays the one that a running machine has. */
 const GRAIN_BYTES = 4 * 1024 ** 2
 
@@ -55,7 +57,7 @@ export async function readSeed(place: SeedPlace): Promise<Seed | undefined> {
 
 export async function removeSeed({ hypervisor, disk }: Pick<SeedPlace, 'hypervisor' | 'disk'>): Promise<void> {
   if (disk.format === 'dir') {
-    if (!(await isForeign(disk.path))) await rm(disk.path, { recursive: true, force: true })
+    if (!(await isForeign(disk.path))) await removeDirectory(disk.path)
     return
   }
   const volume = await volumeOf(hypervisor, disk)
@@ -81,7 +83,21 @@ async function writeDirectory(path: string, files: SeedFiles): Promise<void> {
   // First what says whose it is.
   const inOrder = [...files].toSorted(([a], [b]) => Number(b === SEED_RECORD) - Number(a === SEED_RECORD))
   for (const [name, text] of inOrder) await replaceFile(join(path, name), text, 0o600)
-  for (const name of await readdir(path)) if (!files.has(name)) await rm(join(path, name), { recursive: true })
+  for (const name of await readdir(path)) if (isOurName(name) && !files.has(name)) await rm(join(path, name))
+}
+
+/** Whatever else is in it stays, and so does the directory then. What says whose it is goes last. */
+async function removeDirectory(path: string): Promise<void> {
+  const names = existsSync(path) ? (await readdir(path)).filter(isOurName) : []
+  const inOrder = names.toSorted((a, b) => Number(a === SEED_RECORD) - Number(b === SEED_RECORD))
+  for (const name of inOrder) await rm(join(path, name), { force: true })
+  await rmdir(path).catch((error: unknown) => {
+    if (!['ENOTEMPTY', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+  })
+}
+
+function isOurName(name: string): boolean {
+  return OUR_NAMES.includes(name) || isLeftover(name)
 }
 
 /** A directory with something in it that we have not written. */
@@ -134,7 +150,9 @@ async function readImage(place: SeedPlace): Promise<Map<string, string> | undefi
 
 async function readFiles(directory: string): Promise<Map<string, string> | undefined> {
   try {
-    const names = await readdir(directory)
+    const entries = await readdir(directory, { withFileTypes: true })
+    const names = entries.filter((entry) => entry.isFile() && isOurName(entry.name)).map(({ name }) => name)
+    if (names.length === 0) return undefined
     return new Map(
       await Promise.all(names.map(async (name) => [name, await readFile(join(directory, name), 'utf8')] as const)),
     )

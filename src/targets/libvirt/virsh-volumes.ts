@@ -29,6 +29,14 @@ export async function findVolume(virsh: VirshProcess, id: string): Promise<Volum
   return keyed === undefined || keyedPool === undefined ? undefined : readVolumeXml(keyed, keyedPool.trim())
 }
 
+/** What containers have for disks, by the one path it has without links. */
+export async function findDirectory(virsh: VirshProcess, id: string): Promise<Volume | undefined> {
+  const { code, stdout } = await virsh.run(['sh', '-c', 'cd -P -- "$1" && pwd -P', 'sh', id], TIMEOUT_MS)
+  if (code !== 0) return undefined
+  const path = stdout.toString().replace(/\n$/u, '')
+  return { ...{ pool: '', name: path, key: path, path }, format: 'dir', capacityBytes: 0, allocationBytes: 0 }
+}
+
 export function createVolume(virsh: VirshProcess, volume: NewVolume): Promise<Volume> {
   const { pool, name } = volume
   const action = `create volume "${pool}/${name}"`

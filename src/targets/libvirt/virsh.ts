@@ -10,7 +10,7 @@ import { askAgent } from './virsh-guest.ts'
 import { listHostInterfaces } from './virsh-interfaces.ts'
 import { askState, listDomains, listNetworks, listPools } from './virsh-lists.ts'
 import { isLocalUri, type VirshOptions, VirshProcess, withFile } from './virsh-process.ts'
-import { createVolume, deleteVolume, downloadVolume, findVolume, uploadVolume } from './virsh-volumes.ts'
+import { createVolume, deleteVolume, downloadVolume, findDirectory, findVolume, uploadVolume } from './virsh-volumes.ts'
 import { xmlText } from './xml-text.ts'
 
 const TIMEOUT_MS = 60_000
@@ -124,7 +124,7 @@ class Virsh implements Hypervisor {
   }
 
   findVolume(id: string) {
-    return findVolume(this.#virsh, id)
+    return this.kind === 'lxc' && id.startsWith('/') ? findDirectory(this.#virsh, id) : findVolume(this.#virsh, id)
   }
 
   createVolume(volume: NewVolume) {

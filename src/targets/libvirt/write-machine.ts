@@ -86,7 +86,10 @@ export async function writeMachine(wanted: Machine, options: WriteOptions): Prom
   }
   const updated = new Writing(machine, placed, { ...record, ...fresh, seedDigest: record.seedDigest }, before, writing)
   const isAsDefined =
-    changes.length === 0 && present !== undefined && definitionChanges(machine, placed, present.domain).length === 0
+    changes.length === 0 &&
+    present !== undefined &&
+    definitionChanges(machine, placed, present.domain).length === 0 &&
+    present.domain.isPersistent
   return isAsDefined ? updated.write() : updated.define()
 }
 

@@ -20,6 +20,8 @@ export async function writeMachines(
   directory: string,
   texts: TargetTexts = new Map(),
 ): Promise<void> {
+  if (directory === '')
+    throw new HoldfastError('DirectoryInUse', 'Cannot render to "": the path of a directory is wanted')
   const before = await namesIn(directory)
   if (before.length > 0 && !before.includes(MARKER))
     throw new HoldfastError(

@@ -49,5 +49,5 @@ function rootBytes(hardware: PlacedMachine['machine']['hardware'], { volumes, po
 }
 
 function gib(bytes: number): string {
-  return `${(bytes / GIB).toFixed(1)} GiB`
+  return bytes < GIB ? `${Math.floor(bytes / MIB)} MiB` : `${(bytes / GIB).toFixed(1)} GiB`
 }

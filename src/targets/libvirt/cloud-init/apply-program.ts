@@ -270,6 +270,8 @@ def remove_unit(name):
 def set_password(user, text):
     with contextlib.suppress(KeyError):
         pwd.getpwnam(user)
+        if text is not None and ('\\n' in text or ':' in user):
+            raise Refused('Cannot set the password of "{}": it is not one line'.format(user))
         if text is None:
             run('usermod', '--lock', user)
         else:

@@ -8,6 +8,8 @@ import type { ExistingMachine } from '../../target.ts'
 
 /** Of the file, beside user-data. */
 export const SEED_RECORD = 'holdfast.json'
+/** Of another one: what the metadata of the domain say, too. */
+export const ORPHAN_RECORD = 'record.json'
 
 /** As a machine was written last. */
 export interface WrittenMachine extends ExistingMachine {
