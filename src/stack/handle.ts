@@ -32,6 +32,7 @@ export interface Placing extends Pick<PlaceContext, 'stackId' | 'hypervisors' | 
 }
 
 export type DownHow = 'stop' | 'keep-data' | 'purge'
+const ENDED = { stop: 'stopped', 'keep-data': 'removed, its data are kept', purge: 'removed' } as const
 
 /**
  * Who needs others goes before them. Members of etcd go one by one: a leader hands over before it goes, and would wait in vain for
@@ -118,7 +119,7 @@ export class StackHandle {
     progress({ machine: name, state: 'working', message: how === 'stop' ? 'stopping' : 'removing' })
     if (how === 'stop') await this.target.stop(name)
     else await this.target.remove(name, { keepData: how === 'keep-data' })
-    progress({ machine: name, state: 'ready', message: how === 'stop' ? 'stopped' : 'removed' })
+    progress({ machine: name, state: 'ready', message: ENDED[how] })
   }
 
   /** With the directories above it, as far as they were made for it alone. */

@@ -37,7 +37,7 @@ export function refuseLoss({ stack, machines }: Plan, hasData: HasData): void {
     const why = details.find(({ effect }) => effect === 'replace')
     throw new HoldfastError(
       'ReplaceLosesData',
-      `Cannot make "${machine}" anew: it is the only machine with the data of ${kind}; another one beside it, or its data on a disk of its own is wanted`,
+      `Cannot make "${machine}" anew: it is the only machine with the data of ${kind}; another one beside it, or its data on a disk of its own (data_volume_id) is wanted`,
       {
         hint: `what makes it necessary is "${why?.name}": ${why?.why}; if the data may go, "holdfast down ${stack} --purge" takes all of the stack away, and "up" begins anew`,
       },

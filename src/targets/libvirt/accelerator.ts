@@ -57,13 +57,20 @@ async function chooseByTrying(hypervisor: Hypervisor, options: AcceleratorOption
   const pool = probePool(pools)
   // What we boot is for one architecture alone, and has to be somewhere.
   if (arch !== 'x86_64' || pool === undefined) return 'kvm'
+  options.progress(`trying whether machines boot with KVM on ${hypervisor.uri}`)
   const obstacle = await probeKvm(hypervisor, pool, options.signal)
   options.progress(
     obstacle === undefined
       ? `machines boot with KVM on ${hypervisor.uri}`
-      : `KVM on ${hypervisor.uri} does not boot machines (${obstacle}); they are emulated, which is slow`,
+      : `KVM on ${hypervisor.uri} does not boot machines (${obstacle}); they are emulated, which is slow${remedy(obstacle)}`,
   )
   return obstacle === undefined ? 'kvm' : 'qemu'
+}
+
+/** Where nobody has set up the rights of the device, as udev does. */
+function remedy(obstacle: string): string {
+  const isForbidden = /KVM.*permission denied/isu.test(obstacle)
+  return isForbidden ? '; QEMU may not open /dev/kvm there: chgrp kvm /dev/kvm && chmod 660 /dev/kvm' : ''
 }
 
 function probePool(pools: readonly Pool[]): ProbePool | undefined {

@@ -25,7 +25,10 @@ export function hardwareChanges(
     takes: 'live',
     why: 'it was undefined while it runs, and would be gone when it ends',
   }
-  const waiting = domain.live === undefined ? [] : startChanges(machine, domain.live, 'it has not been started since')
+  const waiting =
+    domain.live === undefined
+      ? []
+      : startChanges(machine, domain.live, 'a machine gets it when it starts, and this one runs without it')
   const defined = definitionChanges(machine, placement, domain)
   // How it runs tells more than what was meant by what nobody has seen run.
   return [

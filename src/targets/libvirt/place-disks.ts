@@ -37,6 +37,8 @@ class DiskPlace {
   readonly #before: PlacedDisks | undefined
   readonly #report: Report
   readonly #inactive = new Set<string>()
+  /** The same is in the way of several disks, and told once. */
+  readonly #refused = new Set<string>()
 
   constructor(machine: Machine, facts: PlaceFacts, before: PlacedDisks | undefined, report: Report) {
     this.#machine = machine
@@ -162,14 +164,19 @@ class DiskPlace {
     const asked = poolNameOf(given, pools)
     const pool = pools.find(({ name }) => name === asked)
     const refuse = (problem: string, hint: { readonly hint?: string }): undefined => {
+      if (this.#refused.has(problem)) return
+      this.#refused.add(problem)
       this.#report(new HoldfastError('PoolMissing', `Cannot place "${this.#machine.name}": ${problem}`, hint))
     }
     if (asked === undefined)
       return refuse(`it names no volume pool, and ${uri} has no "default"; it has ${listOf(names)}`, {
-        hint: `give "${variable}"`,
+        hint: `give "${variable}", or make one: ${makePool(uri, 'default')}`,
       })
-    if (pool === undefined)
-      return refuse(`${uri} has no pool "${asked}"; it has ${listOf(names)}`, suggestion(asked, names))
+    if (pool === undefined) {
+      const near = suggestion(asked, names)
+      const hint = near.hint ?? `make it: ${makePool(uri, asked)}`
+      return refuse(`${uri} has no pool "${asked}"; it has ${listOf(names)}`, { hint })
+    }
     if (!pool.isActive) {
       this.#reportInactive(asked)
       return undefined
@@ -201,7 +208,11 @@ class DiskPlace {
     const options =
       isInPool && !names.includes(pool)
         ? suggestion(pool, names)
-        : { hint: isInPool ? `virsh -c ${uri} vol-list ${pool}` : 'a volume is known by its path, or as POOL/NAME' }
+        : {
+            hint: isInPool
+              ? `virsh -c ${uri} vol-list ${pool}${what.startsWith('base_volume') ? '; "holdfast image build --output" makes one, and "virsh pool-refresh" shows it to libvirt' : ''}`
+              : 'a volume is known by its path, or as POOL/NAME',
+          }
     const has = isInPool && !names.includes(pool) ? `pools are ${listOf(names)}` : 'there is no such volume'
     return new HoldfastError('VolumeMissing', `Cannot place "${this.#machine.name}" with ${what}: ${has}`, options)
   }
@@ -213,6 +224,11 @@ class DiskPlace {
     this.#report(new HoldfastError('VolumeForeign', message, { hint }))
     return false
   }
+}
+
+function makePool(uri: string, name: string): string {
+  const virsh = `virsh -c ${uri}`
+  return `${virsh} pool-define-as ${name} dir --target /var/lib/libvirt/${name === 'default' ? 'images' : name} && ${virsh} pool-build ${name} && ${virsh} pool-start ${name} && ${virsh} pool-autostart ${name}`
 }
 
 function baseOf({ path, capacityBytes, allocationBytes, modified }: Volume): PlacedBase {

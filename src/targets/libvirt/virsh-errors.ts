@@ -4,7 +4,9 @@
 import { HoldfastError } from '../../lib/errors.ts'
 
 const UNREACHABLE_HINT =
-  'see whether libvirtd (or virtqemud) runs there and the address is right; by ssh, whether "ssh HOST" works without a question'
+  'see whether libvirtd (or virtqemud) runs there and the address is right, and whether "ssh HOST" works without a question'
+const LOCAL_HINT =
+  'see whether libvirtd (or virtqemud) runs: systemctl start libvirtd; where there is no systemd: virtlogd -d && libvirtd -d'
 const REFUSED_HINT =
   'run as root or as a member of the group "libvirt"; by ssh, as a user who is one, whose key and host key are known'
 const NO_DRIVER_HINT = 'see whether the address is right, and the driver of that name is installed with libvirt'
@@ -36,7 +38,8 @@ function connectionError(message: string, told: string): HoldfastError {
 }
 
 export function unreachable(message: string): HoldfastError {
-  return new HoldfastError('HypervisorUnreachable', message, { hint: UNREACHABLE_HINT, retryable: true })
+  const hint = / on \w+:\/\/\//u.test(message) ? LOCAL_HINT : UNREACHABLE_HINT
+  return new HoldfastError('HypervisorUnreachable', message, { hint, retryable: true })
 }
 
 export function isLost(words: string): boolean {
