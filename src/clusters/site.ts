@@ -67,7 +67,14 @@ export interface EtcdAccess {
   readonly endpoints: readonly string[]
   /** PEM. */
   readonly ca: Content
-  readonly login:
-    | { readonly username: string; readonly password: Secret }
-    | { readonly certificate: Content; readonly key: Content }
+  readonly login: EtcdLogin
+}
+
+export type EtcdLogin =
+  | { readonly username: string; readonly password: Secret }
+  | { readonly certificate: Content; readonly key: Content }
+
+/** The same cluster for a machine that may have a login of its own. */
+export function etcdOf(etcd: EtcdAccess, { etcdLogin }: { readonly etcdLogin?: EtcdLogin | undefined }): EtcdAccess {
+  return etcdLogin === undefined ? etcd : { ...etcd, login: etcdLogin }
 }

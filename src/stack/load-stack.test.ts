@@ -63,10 +63,11 @@ describe('the lab of the examples', async () => {
       etcd: 'own',
       keyPrefix: '/coredns/',
       skydns: undefined,
-      zonefilesReloadIntervalMs: 3000,
-      loadBalanceRecords: true,
-      alternateDnsServers: [],
     })
+    for (const server of stack.dns?.servers ?? [])
+      expect(server).toMatchObject({
+        ...{ zonefilesReloadIntervalMs: 3000, loadBalanceRecords: true, alternateDnsServers: [], etcdLogin: undefined },
+      })
     expect(stack.dns?.zones.map(({ name }) => name)).toEqual(['db.example.lab.test'])
     expect(stack.dns?.zones[0].text).toContain('$ORIGIN example.lab.test.')
   })
@@ -74,13 +75,6 @@ describe('the lab of the examples', async () => {
   test('has a PostgreSQL cluster that loses no acknowledged write', () => {
     expect(stack.postgres).toMatchObject({
       params: {},
-      certificate: {
-        domains: [],
-        extraIps: [],
-        organization: 'Holdfast',
-        validityHours: 8760,
-        earlyRenewalHours: 720,
-      },
       etcd: 'own',
       patroni: {
         scope: 'pg',
@@ -97,6 +91,10 @@ describe('the lab of the examples', async () => {
       },
       haproxy: undefined,
     })
+    for (const { certificate } of stack.postgres?.members ?? [])
+      expect(certificate).toEqual({
+        ...{ domains: [], extraIps: [], organization: 'Holdfast', validityHours: 8760, earlyRenewalHours: 720 },
+      })
     expect(stack.postgres?.members.map(({ patroniName }) => patroniName)).toEqual([
       ...['postgres-1', 'postgres-2', 'postgres-3'],
     ])
@@ -189,14 +187,15 @@ describe('the stack of the examples for experts', async () => {
     expect(etcd?.users[1].permissions.map(({ prefix }) => prefix)).toEqual(['/coredns/', '/skydns/'])
     expect(dns).toMatchObject({
       skydns: { zones: ['cluster.expert.test.', '88.10.in-addr.arpa.'], path: '/skydns' },
-      alternateDnsServers: ['9.9.9.9', '[2620:fe::fe]:53'],
     })
+    expect(dns?.servers[0].alternateDnsServers).toEqual(['9.9.9.9', '[2620:fe::fe]:53'])
     expect(postgres).toMatchObject({
       params: { max_connections: '200', shared_buffers: '256MB' },
-      certificate: { organization: 'Expert', validityHours: 2160, earlyRenewalHours: 240 },
       patroni: { scope: 'main', ttl: 30, loopWait: 10 },
       haproxy: { readWritePort: 5000, readOnlyPort: 5001 },
     })
+    const terms = { organization: 'Expert', validityHours: 2160, earlyRenewalHours: 240 }
+    expect(postgres?.members).toMatchObject([1, 2, 3].map(() => ({ certificate: terms })))
     expect(postgres?.members.map(({ patroniName }) => patroniName)).toEqual(['alpha', 'beta', 'pg-c'])
   })
 
@@ -257,9 +256,9 @@ postgres:
     expect(dns).toMatchObject({
       keyPrefix: '/zones/',
       etcd: { endpoints: ['10.0.0.1:2379', '10.0.0.2:2379'], ca: ['PEM'], login: { certificate: ['PEM'] } },
-      zonefilesReloadIntervalMs: 60_000,
-      loadBalanceRecords: false,
-      alternateDnsServers: ['8.8.8.8'],
+    })
+    expect(dns?.servers[0]).toMatchObject({
+      ...{ zonefilesReloadIntervalMs: 60_000, loadBalanceRecords: false, alternateDnsServers: ['8.8.8.8'] },
     })
     expect(dns?.servers[0].hardware.logs).toMatchObject({
       agent: 'fluentd',
@@ -269,11 +268,12 @@ postgres:
     })
     expect(postgres).toMatchObject({
       params: { work_mem: '4MB' },
-      certificate: { domains: ['db.test'], extraIps: ['10.0.0.9'] },
       etcd: { endpoints: ['10.0.0.1:2379'], login: { username: 'patroni' } },
       patroni: { synchronousModeStrict: false },
     })
     expect(postgres?.members.map(({ patroniName }) => patroniName)).toEqual(['one', 'pg-2'])
+    expect(postgres?.members[0].certificate).toMatchObject({ domains: ['db.test'], extraIps: ['10.0.0.9'] })
+    expect(postgres?.members[1].certificate).toMatchObject({ domains: [], extraIps: [] })
   })
 
   test('take the configuration of fluent-bit from etcd', async () => {
@@ -314,7 +314,7 @@ describe('defaults depend on what is in the stack', () => {
     const { postgres } = await load(
       'name: a\ndomain: a.test\netcd: { members: 1 }\npostgres: { members: 2, certificate: { validity_period: 24 } }',
     )
-    expect(postgres?.certificate.earlyRenewalHours).toBe(8)
+    expect(postgres?.members[0].certificate.earlyRenewalHours).toBe(8)
   })
 
   test('one PostgreSQL server is fine when commits need not wait', async () => {

@@ -8,7 +8,7 @@ import { dnsStatus } from '../../src/clusters/dns/cluster.ts'
 import { resolve } from '../../src/clusters/dns/dns-client.ts'
 import { type DnsContext, dnsMachines } from '../../src/clusters/dns/machines.ts'
 import type { DnsSpec } from '../../src/clusters/dns/spec.ts'
-import { dnsSite, dnsSpec } from '../support/dns-spec.ts'
+import { type DnsOptions, dnsSite, dnsSpec } from '../support/dns-spec.ts'
 import { machineSpec } from '../support/machine-spec.ts'
 import type { EtcdAccess } from '../../src/clusters/site.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -39,7 +39,7 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-function spec(options: Partial<DnsSpec> = {}): DnsSpec {
+function spec(options: DnsOptions = {}): DnsSpec {
   return dnsSpec({ servers: SERVERS, port: PORT, healthPort: 8080, metricsPort: 9153, ...options })
 }
 

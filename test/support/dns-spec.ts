@@ -2,17 +2,32 @@
 
 import { join } from 'node:path'
 import { plain } from '../../src/machine/content.ts'
-import type { Site } from '../../src/clusters/site.ts'
+import type { MachineSpec, Site } from '../../src/clusters/site.ts'
 import { machineSpec } from './machine-spec.ts'
-import type { DnsSpec } from '../../src/clusters/dns/spec.ts'
+import type { DnsServer, DnsSpec, Serving } from '../../src/clusters/dns/spec.ts'
 
-export function dnsSpec(options: Partial<DnsSpec> = {}): DnsSpec {
+/** What servers do not say themselves, all of them have from here. */
+export type DnsOptions = Partial<Omit<DnsSpec, 'servers'> & Serving> & {
+  readonly servers?: readonly (MachineSpec & Partial<DnsServer>)[]
+}
+
+export function dnsSpec(options: DnsOptions = {}): DnsSpec {
+  const {
+    servers = [machineSpec('dns-1', '127.103.20.1'), machineSpec('dns-2', '127.103.20.2')],
+    zonefilesReloadIntervalMs = 3000,
+    loadBalanceRecords = true,
+    alternateDnsServers = [],
+    ...rest
+  } = options
   return {
     engine: 'holdfast',
-    servers: [machineSpec('dns-1', '127.103.20.1'), machineSpec('dns-2', '127.103.20.2')],
+    servers: servers.map((server) => ({
+      ...{ zonefilesReloadIntervalMs, loadBalanceRecords, alternateDnsServers },
+      ...server,
+    })),
     ...{ port: 53, healthPort: 8080, metricsPort: 9153, zones: [], etcd: 'own', keyPrefix: '/coredns/' },
-    ...{ skydns: undefined, zonefilesReloadIntervalMs: 3000, loadBalanceRecords: true, alternateDnsServers: [] },
-    ...options,
+    skydns: undefined,
+    ...rest,
   }
 }
 

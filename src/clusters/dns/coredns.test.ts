@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
-import { dnsSite, dnsSpec } from '../../../test/support/dns-spec.ts'
+import { type DnsOptions, dnsSite, dnsSpec } from '../../../test/support/dns-spec.ts'
 import { machineSpec } from '../../../test/support/machine-spec.ts'
 import { Secret } from '../../lib/secret.ts'
 import { plain, reveal } from '../../machine/content.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { EtcdAccess } from '../site.ts'
 import { dnsMachines } from './machines.ts'
-import type { DnsSpec } from './spec.ts'
 
 const ETCD: EtcdAccess = {
   endpoints: ['10.0.0.1:2379'],
@@ -18,7 +17,7 @@ const MACHINES = [
   { name: 'pg-1', address: '127.103.30.1' },
 ]
 
-function machine(spec: Partial<DnsSpec> = {}): Machine {
+function machine(spec: DnsOptions = {}): Machine {
   const patroni = [{ scope: 'pg', namespace: '/service/' }]
   return dnsMachines(dnsSpec({ engine: 'coredns', ...spec }), dnsSite(), { etcd: ETCD, machines: MACHINES, patroni })[0]
 }

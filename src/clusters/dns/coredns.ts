@@ -6,8 +6,8 @@ import { isIPv6 } from 'node:net'
 import { plain } from '../../machine/content.ts'
 import { etcdMirrorPart } from '../host/etcd-mirror.ts'
 import { hostFile, type HostPart, joinParts } from '../host/host-part.ts'
-import type { EtcdAccess, MachineSpec, Site } from '../site.ts'
-import type { DnsSpec } from './spec.ts'
+import { type EtcdAccess, etcdOf, type MachineSpec, type Site } from '../site.ts'
+import type { DnsServer, DnsSpec } from './spec.ts'
 
 /** Where the image has it. */
 const COREDNS = '/usr/local/bin/coredns'
@@ -27,7 +27,7 @@ export interface CorednsContext {
   readonly etcd: EtcdAccess | undefined
 }
 
-export function corednsPart(spec: DnsSpec, server: MachineSpec, site: Site, context: CorednsContext): HostPart {
+export function corednsPart(spec: DnsSpec, server: DnsServer, site: Site, context: CorednsContext): HostPart {
   const { user, service, etcd } = context
   const path = (inside: string) => site.path(server.name, inside)
   const root = (directory: string) => ({ path: directory, owner: 'root', mode: 0o755 })
@@ -48,7 +48,7 @@ export function corednsPart(spec: DnsSpec, server: MachineSpec, site: Site, cont
         },
       ],
     },
-    etcd === undefined ? {} : updaterPart(spec, server, site, { user, etcd }),
+    etcd === undefined ? {} : updaterPart(spec, server, site, { user, etcd: etcdOf(etcd, server) }),
   ])
 }
 
@@ -63,18 +63,18 @@ function updaterPart(
   return etcdMirrorPart({ ...mirror, directory: COREDNS_ZONES.etcd }, site)
 }
 
-function corefile(spec: DnsSpec, { name, address, moreAddresses }: MachineSpec, directory: string): string {
+function corefile(spec: DnsSpec, server: DnsServer, directory: string): string {
+  const { name, address, moreAddresses, alternateDnsServers } = server
   const at = (port: number) => `${isIPv6(address) ? `[${address}]` : address}:${port}`
-  const { alternateDnsServers } = spec
   const lines = [
     `bind ${[address, ...moreAddresses].join(' ')}`,
     'auto {',
     `    directory ${directory} (.*) {1}`,
-    `    reload ${spec.zonefilesReloadIntervalMs}ms`,
+    `    reload ${server.zonefilesReloadIntervalMs}ms`,
     '}',
     // Zones come first; all other names get here.
     ...(alternateDnsServers.length > 0 ? [`forward . ${alternateDnsServers.join(' ')}`] : []),
-    ...(spec.loadBalanceRecords ? ['loadbalance round_robin'] : []),
+    ...(server.loadBalanceRecords ? ['loadbalance round_robin'] : []),
     'reload 5s',
     'loop',
     `nsid ${name}`,

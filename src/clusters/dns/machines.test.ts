@@ -5,8 +5,7 @@ import type { Machine } from '../../machine/machine.ts'
 import { loadNames } from '../../server/names-yaml/load-names.ts'
 import type { EtcdAccess } from '../site.ts'
 import { type DnsContext, dnsMachines } from './machines.ts'
-import type { DnsSpec } from './spec.ts'
-import { dnsSite, dnsSpec } from '../../../test/support/dns-spec.ts'
+import { type DnsOptions, dnsSite, dnsSpec } from '../../../test/support/dns-spec.ts'
 import { machineSpec } from '../../../test/support/machine-spec.ts'
 
 const PASSWORD = 'pässwörd "1"'
@@ -22,7 +21,7 @@ const MACHINES = [
 ]
 const CONTEXT: DnsContext = { etcd: ETCD, machines: MACHINES, patroni: [{ scope: 'pg', namespace: '/service/' }] }
 
-function machines(spec: Partial<DnsSpec> = {}, context: Partial<DnsContext> = {}): Machine[] {
+function machines(spec: DnsOptions = {}, context: Partial<DnsContext> = {}): Machine[] {
   return dnsMachines(dnsSpec(spec), dnsSite(), { ...CONTEXT, ...context })
 }
 

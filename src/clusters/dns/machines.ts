@@ -6,11 +6,11 @@ import { HoldfastError } from '../../lib/errors.ts'
 import { type Content, content, plain } from '../../machine/content.ts'
 import type { Machine, MachineFile, OnChange, Service } from '../../machine/machine.ts'
 import type { HostPart } from '../host/host-part.ts'
-import type { EtcdAccess, MachineSpec, Site } from '../site.ts'
+import { type EtcdAccess, etcdOf, type MachineSpec, type Site } from '../site.ts'
 import { COREDNS_ZONES, corednsPart } from './coredns.ts'
 import { type NamesContext, namesYamls, PATHS } from './names-yaml.ts'
 import { forwardZone, type OwnZones, reverseZones, withSerial, type ZoneText } from './own-zones.ts'
-import type { DnsSpec, ZoneFile } from './spec.ts'
+import type { DnsServer, DnsSpec, ZoneFile } from './spec.ts'
 import { zoneOrigin } from './zone-origin.ts'
 
 export interface DnsContext extends NamesContext {
@@ -48,19 +48,17 @@ export function dnsMachines(spec: DnsSpec, site: Site, context: DnsContext): Mac
   })
 }
 
-type PartOf = (server: MachineSpec) => HostPart
+type PartOf = (server: DnsServer) => HostPart
 
 function ownParts(spec: DnsSpec, site: Site, context: DnsContext): PartOf {
   const zones = zonesOf(spec, site, context)
-  const shared = [
-    ...zoneFiles(zones, context, {
-      stack: () => PATHS.zone,
-      user: ({ name }) => `${PATHS.zones}/${name}`,
-      reverse: (origin) => `${PATHS.reverse}/${origin}`,
-    }),
-    ...etcdFiles(context.etcd),
-  ]
+  const shared = zoneFiles(zones, context, {
+    stack: () => PATHS.zone,
+    user: ({ name }) => `${PATHS.zones}/${name}`,
+    reverse: (origin) => `${PATHS.reverse}/${origin}`,
+  })
   const yamlOf = namesYamls(spec, site, context)
+  const etcdFilesOf = etcdFilesByServer(context.etcd)
   return (server) => ({
     directories: [
       { path: '/etc/holdfast', owner: 'root', mode: 0o755 },
@@ -68,7 +66,7 @@ function ownParts(spec: DnsSpec, site: Site, context: DnsContext): PartOf {
       { path: PATHS.reverse, owner: 'root', mode: 0o755 },
       { path: PATHS.state, owner: USER, mode: 0o700, isData: true },
     ],
-    files: [file(PATHS.config, plain(yamlOf(server)), { onChange: RELOAD }), ...shared],
+    files: [file(PATHS.config, plain(yamlOf(server)), { onChange: RELOAD }), ...shared, ...etcdFilesOf(server)],
     services: [service(spec, server, site)],
   })
 }
@@ -133,9 +131,14 @@ function zoneFiles({ given, own }: Zones, { existing = [] }: DnsContext, paths: 
   ]
 }
 
-function etcdFiles(etcd: EtcdAccess | undefined): MachineFile[] {
-  if (etcd === undefined) return []
-  const { ca, login } = etcd
+/** Those that servers share are written once. */
+function etcdFilesByServer(etcd: EtcdAccess | undefined): (server: DnsServer) => MachineFile[] {
+  if (etcd === undefined) return () => []
+  const shared = etcdFiles(etcd)
+  return (server) => (server.etcdLogin === undefined ? shared : etcdFiles(etcdOf(etcd, server)))
+}
+
+function etcdFiles({ ca, login }: EtcdAccess): MachineFile[] {
   const secret = { owner: USER, mode: 0o600 }
   return [
     file(PATHS.ca, ca, { onChange: RELOAD }),

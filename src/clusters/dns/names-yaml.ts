@@ -3,8 +3,8 @@
 
 import { isIPv6 } from 'node:net'
 import { stringify } from 'yaml'
-import type { EtcdAccess, MachineSpec, Site } from '../site.ts'
-import type { DnsSpec } from './spec.ts'
+import { type EtcdAccess, etcdOf, type Site } from '../site.ts'
+import type { DnsServer, DnsSpec } from './spec.ts'
 
 export const PATHS = {
   config: '/etc/holdfast/names.yaml',
@@ -27,17 +27,17 @@ export interface NamesContext {
 }
 
 /** The text for each server. What all of them have is written once: together they name each other n² times. */
-export function namesYamls(spec: DnsSpec, site: Site, context: NamesContext): (server: MachineSpec) => string {
+export function namesYamls(spec: DnsSpec, site: Site, context: NamesContext): (server: DnsServer) => string {
   const { etcd } = context
   const fromEtcd = etcd === undefined ? '' : listItems(etcdSources(spec, site, context))
-  const reload = `${spec.zonefilesReloadIntervalMs}ms`
   return (server) => {
+    const reload = `${server.zonefilesReloadIntervalMs}ms`
     const path = (inside: string) => site.path(server.name, inside)
     const ownZone = { type: 'file', name: 'stack', path: path(PATHS.zone), zones: [site.domain], reload }
     const zones = { type: 'directory', name: 'zones', path: path(PATHS.zones), reload }
     const reverse = { type: 'directory', name: 'reverse', path: path(PATHS.reverse), reload }
     return [
-      etcd === undefined ? '' : format({ etcd: etcdSettings(etcd, path) }),
+      etcd === undefined ? '' : format({ etcd: etcdSettings(etcdOf(etcd, server), path) }),
       `sources:\n${listItems([ownZone, zones])}${fromEtcd}${listItems([reverse])}`,
       format({ serve: serveSettings(spec, server, path) }),
     ].join('')
@@ -53,15 +53,15 @@ function etcdSources(spec: DnsSpec, site: Site, { patroni }: NamesContext): obje
   ]
 }
 
-function serveSettings(spec: DnsSpec, server: MachineSpec, path: (inside: string) => string): object {
+function serveSettings(spec: DnsSpec, server: DnsServer, path: (inside: string) => string): object {
   const place = (address: string, port: number) => `${isIPv6(address) ? `[${address}]` : address}:${port}`
   const at = (port: number) => place(server.address, port)
-  const { alternateDnsServers } = spec
+  const { alternateDnsServers } = server
   return {
     // Names on every interface, the rest on the first.
     listen: [server.address, ...server.moreAddresses].map((address) => place(address, spec.port)),
     ...(alternateDnsServers.length > 0 && { forward: alternateDnsServers, loop: true }),
-    load_balance: spec.loadBalanceRecords,
+    load_balance: server.loadBalanceRecords,
     nsid: server.name,
     health: at(spec.healthPort),
     ready: at(spec.healthPort),

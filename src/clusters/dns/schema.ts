@@ -1,5 +1,5 @@
-// `dns:` of a stack file. What holds for all servers stands once beside `servers`; the variables of a single server (`etcd`,
-// `dns`) may repeat it, and then have to agree.
+// `dns:` of a stack file. What holds for all servers stands once beside `servers`; a single server may have its own `dns` and
+// its own login to `etcd`. The rest of `etcd` it may repeat, and then has to agree.
 
 import { z } from 'zod'
 import { duration, flag, list, map, number, path, pem, preset, text } from '../../document/values.ts'
@@ -50,8 +50,8 @@ const etcdBackend = etcd.optional()
 const server = map({
   ...machineShape,
   ...settingsShape,
-  etcd: etcdBackend.describe('The etcd cluster that holds zones, the same for each server.'),
-  dns: map(settings).optional().describe('How names are served, the same for each server.'),
+  etcd: etcdBackend.describe('The etcd cluster that holds zones, the same for each server but for `client`.'),
+  dns: map(settings).optional().describe('How this server serves names.'),
 }).meta({ id: 'dns-server' })
 export type DnsServerDocument = z.output<typeof server>
 

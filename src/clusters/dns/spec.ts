@@ -1,10 +1,10 @@
 // The dns part of a stack file, checked and resolved.
 
-import type { EtcdAccess, MachineSpec } from '../site.ts'
+import type { EtcdAccess, EtcdLogin, MachineSpec } from '../site.ts'
 
 export interface DnsSpec {
   readonly engine: DnsEngine
-  readonly servers: readonly MachineSpec[]
+  readonly servers: readonly DnsServer[]
   readonly port: number
   readonly healthPort: number
   readonly metricsPort: number
@@ -15,6 +15,15 @@ export interface DnsSpec {
   readonly keyPrefix: string
   /** SkyDNS records: their zones, and the prefix of the keys. */
   readonly skydns: { readonly zones: readonly string[]; readonly path: string } | undefined
+}
+
+export interface DnsServer extends MachineSpec, Serving {
+  /** Its own way to log in to an etcd that is not the stack's; that of `etcd` unless given. */
+  readonly etcdLogin?: EtcdLogin | undefined
+}
+
+/** What each server may have for itself. */
+export interface Serving {
   readonly zonefilesReloadIntervalMs: number
   readonly loadBalanceRecords: boolean
   /** Asked for all that the zones do not have. */

@@ -8,10 +8,11 @@ import type { PostgresMember, PostgresSpec } from './spec.ts'
 const SERVICE_NAMES: readonly string[] = ['primary', 'replica', 'sync']
 
 export function memberCertificate(spec: PostgresSpec, member: PostgresMember, { domain }: Site): CertificateRequest {
-  const { certificate, patroni, haproxy } = spec
+  const { patroni, haproxy } = spec
+  const { certificate } = member
   const proxies = haproxy?.servers ?? []
   return {
-    ...terms(spec),
+    ...terms(member),
     id: `${member.name}/server`,
     domains: unique([
       `${member.name}.${domain}`,
@@ -31,12 +32,12 @@ export function memberCertificate(spec: PostgresSpec, member: PostgresMember, { 
   }
 }
 
-/** For whoever only asks or operates Patroni: a proxy, or Holdfast itself. */
-export function clientCertificate(spec: PostgresSpec, id: string): CertificateRequest {
-  return { ...terms(spec), id, domains: [], addresses: [], usages: ['client'] }
+/** For whoever only asks or operates Patroni: a proxy, or Holdfast itself. It lasts as long as that of the first member. */
+export function clientCertificate({ members: [first] }: PostgresSpec, id: string): CertificateRequest {
+  return { ...terms(first), id, domains: [], addresses: [], usages: ['client'] }
 }
 
-function terms({ certificate: { organization, validityHours, earlyRenewalHours } }: PostgresSpec) {
+function terms({ certificate: { organization, validityHours, earlyRenewalHours } }: PostgresMember) {
   return { organization, validityHours, earlyRenewalHours }
 }
 

@@ -173,9 +173,11 @@ test('a certificate has the names of machine, roles, proxies and stack file, and
     validityHours: 100,
     earlyRenewalHours: 10,
   }
+  const { members } = postgresSpec('10.0.3')
   const [proxy] = postgresSpec('10.0.4').members
   const haproxy = { servers: [{ ...proxy, name: 'proxy-1' }], readWritePort: 5000, readOnlyPort: 5001 }
-  expect(render({ certificate, haproxy }).requests[0]).toEqual({
+  const { requests } = render({ members: [{ ...members[0], certificate }, ...members.slice(1)], haproxy })
+  expect(requests[0]).toEqual({
     id: 'pg-1/server',
     organization: 'Example',
     validityHours: 100,
@@ -192,6 +194,19 @@ test('a certificate has the names of machine, roles, proxies and stack file, and
     addresses: ['10.0.3.1', '127.0.0.1', '10.0.4.1', '192.0.2.7'],
     usages: ['server', 'client'],
   })
+  // Those of other members have nothing of it.
+  expect(requests[1]).toMatchObject({ id: 'pg-2/server', organization: 'test', validityHours: 24 })
+  expect(requests[1].domains).not.toContain('db.example.com')
+})
+
+test('a member logs in to etcd with its own name and password, where it has them', () => {
+  const { members } = postgresSpec('10.0.3')
+  const etcdLogin = { username: 'second', password: new Secret('second password') }
+  const { machines } = render({ members: [members[0], { ...members[1], etcdLogin }] })
+  expect(machines.map((machine) => patroniOf(machine).etcd3)).toMatchObject([
+    { hosts: etcd.endpoints, username: 'patroni', password: 'etcd password' },
+    { hosts: etcd.endpoints, username: 'second', password: 'second password' },
+  ])
 })
 
 test('settings that members share are set by the first one, in names that Patroni 3 and 4 know', () => {

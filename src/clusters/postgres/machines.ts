@@ -3,7 +3,7 @@
 
 import { type Content, jsonContent, plain } from '../../machine/content.ts'
 import type { Machine, MachineFile, OnChange, Service } from '../../machine/machine.ts'
-import type { EtcdAccess, Site } from '../site.ts'
+import { type EtcdAccess, etcdOf, type Site } from '../site.ts'
 import { memberCertificate } from './certificates.ts'
 import { PATHS, POSTGRES_USER, versionPaths } from './paths.ts'
 import { patroniConfig } from './patroni-config.ts'
@@ -23,7 +23,7 @@ const RESTART_NOTE = 'PostgreSQL restarts for parameters that need it, one membe
 const ENVIRONMENT = { LANG: 'C.UTF-8', PATH: '/usr/bin:/bin' }
 const STOP_TIMEOUT_SECONDS = 60
 
-/** `etcd`: as the user that Patroni is there. */
+/** `etcd`: as the user that Patroni is there, unless a member has another. */
 export function postgresMachines(spec: PostgresSpec, site: Site, etcd: EtcdAccess): Machine[] {
   return spec.members.map((member, index) => {
     // What is shared has to be set by one of them; any would do.
@@ -38,7 +38,10 @@ export function postgresMachines(spec: PostgresSpec, site: Site, etcd: EtcdAcces
         { path: PATHS.config, owner: POSTGRES_USER, mode: 0o700 },
         { path: versionPaths(site.postgresVersion).home, owner: POSTGRES_USER, mode: 0o700, isData: true },
       ],
-      files: [...memberFiles(spec, member, site, etcd), ...(setsSettings ? settingsFiles(spec, site) : [])],
+      files: [
+        ...memberFiles(spec, member, site, etcdOf(etcd, member)),
+        ...(setsSettings ? settingsFiles(spec, site) : []),
+      ],
       services: [patroniService(spec, member, site), ...(setsSettings ? [settingsService(member, site)] : [])],
       ports: [
         { port: POSTGRES_PORT, protocol: 'tcp', purpose: 'PostgreSQL' },

@@ -1,5 +1,6 @@
 // `postgres:` of a stack file. What holds for the whole cluster stands once beside `members`; the variables of a single
-// member (`postgres`, `etcd`, `patroni`) may repeat it, and then have to agree.
+// member (`postgres`, `etcd`, `patroni`) may repeat it, and then have to agree. Its certificate, its login to etcd and its
+// name are its own.
 
 import { z } from 'zod'
 import { flag, map, number, pem, preset, secret, text } from '../../document/values.ts'
@@ -82,8 +83,12 @@ const settings = {
 const member = map({
   ...machineShape,
   ...settingsShape,
-  postgres: map(settings).optional().describe('Settings of the cluster, the same for each member.'),
-  etcd: patroniEtcdSchema,
+  postgres: map(settings)
+    .optional()
+    .describe('Settings of the cluster, the same for each member but for `certificate`.'),
+  etcd: patroniEtcdSchema.describe(
+    'The etcd cluster of Patroni, the same for each member but for `username` and `password`.',
+  ),
   patroni: map({
     ...patroniShape,
     name: patroniName('the name of a member')

@@ -1,7 +1,7 @@
 // The postgres part of a stack file, checked and resolved.
 
 import type { Secret } from '../../lib/secret.ts'
-import type { EtcdAccess, MachineSpec } from '../site.ts'
+import type { EtcdAccess, EtcdLogin, MachineSpec } from '../site.ts'
 
 export interface PostgresSpec {
   /** Of virtual machines; undefined: whatever is usual. */
@@ -10,7 +10,6 @@ export interface PostgresSpec {
   readonly params: Readonly<Record<string, string>>
   readonly replicatorPassword: Secret | undefined
   readonly superuserPassword: Secret | undefined
-  readonly certificate: PostgresCertificate
   readonly etcd: EtcdAccess | 'own'
   readonly patroni: PatroniSpec
   /** Stable ports in front of the cluster. */
@@ -20,6 +19,9 @@ export interface PostgresSpec {
 export interface PostgresMember extends MachineSpec {
   /** Patroni's name of the member. */
   readonly patroniName: string
+  readonly certificate: PostgresCertificate
+  /** Its own way to log in to an etcd that is not the stack's; that of `etcd` unless given. */
+  readonly etcdLogin?: EtcdLogin | undefined
 }
 
 export interface PostgresCertificate {

@@ -1,21 +1,13 @@
 // `dns:` of a stack file to its name servers.
 
-import {
-  DNS_DEFAULTS,
-  type DnsDocument,
-  type DnsEtcdDocument,
-  type DnsServerDocument,
-} from '../../clusters/dns/schema.ts'
+import { DNS_DEFAULTS, type DnsDocument, type DnsServerDocument } from '../../clusters/dns/schema.ts'
 import type { DnsSpec } from '../../clusters/dns/spec.ts'
-import type { EtcdAccess, MachineSpec } from '../../clusters/site.ts'
-import { parseDuration } from '../../document/notation.ts'
+import type { MachineSpec } from '../../clusters/site.ts'
 import { quote } from '../../document/values.ts'
-import { plain } from '../../machine/content.ts'
-import { parseUpstream, parseZones } from '../../server/notation.ts'
+import { parseZones } from '../../server/notation.ts'
 import { skydnsPath, zonesPrefix } from '../../server/skydns-defaults.ts'
-import { externalEndpoints } from './external-etcd.ts'
-import { clientOf } from './hardware.ts'
-import { agreed, type Given, type Layer } from './layers.ts'
+import { dnsServers, etcdLayers, externalEtcd } from './dns-servers.ts'
+import { agreed, type Layer } from './layers.ts'
 import type { ClusterEntry } from './machines.ts'
 import type { StackResolver } from './resolver.ts'
 import { readZoneFiles } from './zone-files.ts'
@@ -30,31 +22,18 @@ export interface DnsContext {
 }
 
 export function resolveDns(context: DnsContext, resolver: StackResolver): DnsSpec {
-  const { part, entries, specs, hasEtcd, ownZones } = context
-  const backends: readonly Layer<Pick<DnsDocument, 'etcd'>>[] = [
-    { path: ['dns'], values: part },
-    ...entries.map(({ path, document }) => ({ path, values: document })),
-  ]
-  const etcd = agreed(backends, 'etcd', resolver)
-  const layers: readonly Layer<Pick<DnsDocument, keyof NonNullable<DnsServerDocument['dns']>>>[] = [
-    { path: ['dns'], values: part },
-    ...entries.map(({ path, document }) => ({ path: [...path, 'dns'], values: document?.dns })),
-  ]
-  if (etcd === undefined && !hasEtcd) refuseWithoutEtcd(part, resolver)
+  const { part, entries, hasEtcd, ownZones } = context
+  const isExternal = etcdLayers(part, entries).some(({ values }) => values !== undefined)
+  if (!isExternal && !hasEtcd) refuseWithoutEtcd(part, resolver)
   if (part.engine === 'coredns') checkCoredns(context, resolver)
   return {
     engine: part.engine ?? DNS_DEFAULTS.engine,
-    servers: entries.map(({ name }) => specs.get(name) as MachineSpec),
+    servers: dnsServers(context, resolver),
     ...portsOf(part, resolver),
     zones: part.zones === undefined ? [] : readZoneFiles(part.zones, ['dns', 'zones'], ownZones, resolver),
-    etcd: etcd === undefined ? (hasEtcd ? 'own' : undefined) : accessOf(etcd, resolver),
-    keyPrefix: keyPrefixOf(part, etcd, resolver),
+    etcd: isExternal ? externalEtcd(context, resolver) : hasEtcd ? 'own' : undefined,
+    keyPrefix: keyPrefixOf(context, resolver),
     skydns: skydnsOf(part, resolver),
-    zonefilesReloadIntervalMs:
-      agreed(layers, 'zonefiles_reload_interval', resolver)?.value ??
-      (parseDuration(DNS_DEFAULTS.zonefiles_reload_interval) as number),
-    loadBalanceRecords: agreed(layers, 'load_balance_records', resolver)?.value ?? DNS_DEFAULTS.load_balance_records,
-    alternateDnsServers: alternateServers(agreed(layers, 'alternate_dns_servers', resolver), resolver),
   }
 }
 
@@ -87,22 +66,10 @@ function portsOf(part: DnsDocument, resolver: StackResolver): Pick<DnsSpec, 'por
   return { port, healthPort, metricsPort }
 }
 
-function accessOf({ path, value }: Given<DnsEtcdDocument>, resolver: StackResolver): EtcdAccess | undefined {
-  const login = clientOf(value.client, [...path, 'client'], resolver)
-  const ca = plain(resolver.pem(value.ca_certificate, [...path, 'ca_certificate']))
-  const endpoints = externalEndpoints(value.endpoints, [...path, 'endpoints'], resolver)
-  if (login === undefined) return undefined
-  return {
-    endpoints,
-    ca,
-    login: 'username' in login ? login : { certificate: plain(login.certificate), key: [login.key] },
-  }
-}
-
-function keyPrefixOf(part: DnsDocument, etcd: Given<DnsEtcdDocument> | undefined, resolver: StackResolver): string {
-  const layers: readonly Layer<{ readonly key_prefix?: string | undefined }>[] = [
+function keyPrefixOf({ part, entries }: DnsContext, resolver: StackResolver): string {
+  const layers: readonly Layer<Pick<DnsDocument, 'key_prefix'>>[] = [
     { path: ['dns'], values: part },
-    { path: etcd?.path ?? [], values: etcd?.value },
+    ...etcdLayers(part, entries),
   ]
   return zonesPrefix(agreed(layers, 'key_prefix', resolver)?.value ?? DNS_DEFAULTS.key_prefix)
 }
@@ -119,15 +86,4 @@ function skydnsOf({ skydns }: DnsDocument, resolver: StackResolver): DnsSpec['sk
     return found ?? []
   })
   return { zones: [...new Set(zones)], path: skydnsPath(skydns.path) }
-}
-
-function alternateServers(servers: Given<readonly string[]> | undefined, resolver: StackResolver): readonly string[] {
-  if (servers === undefined) return DNS_DEFAULTS.alternate_dns_servers
-  for (const [index, server] of servers.value.entries())
-    if (parseUpstream(server) === undefined)
-      resolver.problem(
-        [...servers.path, index],
-        `${quote(server)} is not an address; wanted: an IP address, with or without a port`,
-      )
-  return servers.value
 }
