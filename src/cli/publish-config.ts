@@ -18,39 +18,43 @@ const duration = written(parseDuration, 'duration', 'a duration', 'a duration su
 /** Go takes a missing time for no limit; ours are the defaults of the client. */
 const timeout = duration.optional().transform((ms) => (ms === 0 ? undefined : ms))
 
-const schema = map({
-  filesystem: map({
-    path,
-    files_permission: permissions('"0660"').prefault('0660'),
-    directories_permission: permissions('"0770"').prefault('0770'),
-    keep: list(text('the name of a file'), 'a list of names of files').optional(),
-  }),
-  etcd_client: map({
-    prefix: text('the text before the name of a file in a key'),
-    endpoints: list(endpoint, 'a list of addresses, such as [10.0.0.1:2379]'),
-    connection_timeout: timeout,
-    request_timeout: timeout,
-    retry_interval: duration.optional(),
-    retries: number(0, Number.MAX_SAFE_INTEGER).optional(),
-    auth: map({
-      ca_cert: path.optional(),
-      client_cert: path.optional(),
-      client_key: path.optional(),
-      client_cert_key: path.optional(),
-      password_auth: path.optional(),
-    })
-      .refine((auth) => (auth.client_cert === undefined) === (auth.client_key === undefined), {
-        error: 'a certificate and its key go together; wanted: both of "client_cert" and "client_key", or none',
+const PREFIX = 'the text before the name of a file in a key'
+
+/** Of zones only domains are taken, so that their keys may be anywhere; any other file could come from every key of the cluster. */
+const schemaOf = (zonesOnly: boolean) =>
+  map({
+    filesystem: map({
+      path,
+      files_permission: permissions('"0660"').prefault('0660'),
+      directories_permission: permissions('"0770"').prefault('0770'),
+      keep: list(text('the name of a file'), 'a list of names of files').optional(),
+    }),
+    etcd_client: map({
+      prefix: zonesOnly ? z.string({ error: PREFIX }) : text(PREFIX),
+      endpoints: list(endpoint, 'a list of addresses, such as [10.0.0.1:2379]'),
+      connection_timeout: timeout,
+      request_timeout: timeout,
+      retry_interval: duration.optional(),
+      retries: number(0, Number.MAX_SAFE_INTEGER).optional(),
+      auth: map({
+        ca_cert: path.optional(),
+        client_cert: path.optional(),
+        client_key: path.optional(),
+        client_cert_key: path.optional(),
+        password_auth: path.optional(),
       })
-      .prefault({}),
-  }),
-  notification_command: list(text('a word of the command'), 'a list: the program, then its arguments').optional(),
-  notification_command_retries: number(0, 1_000_000).prefault(0),
-  grpc_notifications: z
-    .undefined({ error: 'no notifications by gRPC, which are not supported: "notification_command" is' })
-    .optional(),
-  log_level: z.enum(['debug', 'info', 'warn', 'warning', 'error']).prefault('info'),
-})
+        .refine((auth) => (auth.client_cert === undefined) === (auth.client_key === undefined), {
+          error: 'a certificate and its key go together; wanted: both of "client_cert" and "client_key", or none',
+        })
+        .prefault({}),
+    }),
+    notification_command: list(text('a word of the command'), 'a list: the program, then its arguments').optional(),
+    notification_command_retries: number(0, 1_000_000).prefault(0),
+    grpc_notifications: z
+      .undefined({ error: 'no notifications by gRPC, which are not supported: "notification_command" is' })
+      .optional(),
+    log_level: z.enum(['debug', 'info', 'warn', 'warning', 'error']).prefault('info'),
+  })
 
 const passwordSchema = map({ username: text('a user name'), password: text('a password') })
 
@@ -67,8 +71,8 @@ export interface PublishConfig {
 }
 
 /** Paths are relative to the directory the program runs in, as with the original. */
-export function readPublishConfig(file: string): PublishConfig {
-  const config = readYaml(file, schema)
+export function readPublishConfig(file: string, { zonesOnly }: { readonly zonesOnly: boolean }): PublishConfig {
+  const config = readYaml(file, schemaOf(zonesOnly))
   const { auth, connection_timeout, request_timeout, endpoints, prefix } = config.etcd_client
   const certFile = auth.client_cert ?? auth.client_cert_key
   const keyFile = auth.client_key ?? auth.client_cert_key

@@ -68,7 +68,7 @@ async function readOptions(flags: Flags, io: Io): Promise<ZonefilesOptions & { r
     )
     if (contradicting !== undefined)
       throw new HoldfastError('Usage', `Cannot use --${contradicting} with "${config}": the file says it`)
-    const { notify, ...rest } = readPublishConfig(config)
+    const { notify, ...rest } = readPublishConfig(config, { zonesOnly: flags.validate })
     return {
       ...rest,
       validate: flags.validate,

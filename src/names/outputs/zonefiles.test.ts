@@ -42,3 +42,23 @@ test('a file that is to be kept stays, before etcd has it and after', async () =
   stop.abort()
   await publishing
 })
+
+test('without a prefix, keys that are domains are files, and paths are left alone without a word', async () => {
+  const zones = join(directory, 'zones')
+  const soa = (name: string) => `$ORIGIN ${name}.\n@ 60 SOA a.test. b.test. 1 60 60 60 60\n@ 60 NS a.test.\n`
+  await etcd.etcdctl('put', 'example.org', soa('example.org'))
+  await etcd.etcdctl('put', '/patroni/pg/leader', 'a')
+  await etcd.etcdctl('put', 'not a domain', 'b')
+  const lines: string[] = []
+  const log = new Log({ write: (line: string) => void lines.push(line) } as never)
+  await publishZonefiles(
+    {
+      ...{ etcd: { endpoints: etcd.endpoints }, prefix: '', directory: zones },
+      ...{ fileMode: 0o600, directoryMode: 0o700, validate: true },
+    },
+    { log, signal: new AbortController().signal, once: true },
+  )
+  expect(readdirSync(zones)).toEqual(['example.org'])
+  expect(lines.join('')).toContain('Cannot publish \"not a domain\"')
+  expect(lines.join('')).not.toContain('patroni')
+})

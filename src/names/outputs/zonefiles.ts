@@ -128,7 +128,7 @@ class ZonefilesPublisher {
         const name = names[index]
         const problem = this.#nameProblem(name)
         if (problem === undefined) this.#waiting.set(name, { value: value?.value, revision })
-        else if (value !== undefined)
+        else if (value !== undefined && !this.#isOthers(name))
           this.#log.error(`Cannot publish "${prefix}${name}": ${problem}; it is passed over`)
       }
       if (!this.#listed) {
@@ -139,6 +139,11 @@ class ZonefilesPublisher {
     }
     this.#listed = true
     this.#wake()
+  }
+
+  /** Where all of etcd is followed, a path is somebody else's key. */
+  #isOthers(name: string): boolean {
+    return this.#options.prefix === '' && name.includes('/')
   }
 
   #nameProblem(name: string): string | undefined {
