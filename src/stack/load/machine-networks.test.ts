@@ -72,3 +72,20 @@ test('addresses of machines that are virtual have nothing to do with those of pr
     a: '192.168.122.100',
   })
 })
+
+test('gateways beside the first of a family are told of, as no route leads to them', async () => {
+  const macvtap = (ip: string, gateway: string) =>
+    `{ interface: ens3, ip: "${ip}", prefix_length: 16, gateway: "${gateway}" }`
+  const all = [
+    macvtap('10.1.0.2', '10.1.0.1'),
+    macvtap('fd01::2', 'fd01::1'),
+    macvtap('10.2.0.2', '10.2.0.1'),
+    macvtap('10.3.0.2', '10.3.0.1'),
+  ]
+  const noticesOf = async (some: readonly string[]) =>
+    (await load(`${HEAD}etcd: { members: [{ name: a, macvtap_interfaces: [${some.join(', ')}] }] }`)).notices
+  expect(await noticesOf(all.slice(0, 2))).toEqual([])
+  expect(await noticesOf(all)).toEqual([
+    expect.stringMatching(/4:19: its default route leads to 10\.1\.0\.1, .*; not to 10\.2\.0\.1, 10\.3\.0\.1$/u),
+  ])
+})

@@ -1,6 +1,7 @@
 // The networks of machines with `target: libvirt`: those that a machine names, else `machine_network`, where it gets an
 // address that is free and keeps it.
 
+import { isIP } from 'node:net'
 import type { Path } from '../../document/located.ts'
 import { type AddressRange, addressesIn, isInRange } from '../../machine/address-range.ts'
 import type { NetworkInterface } from '../../machine/hardware.ts'
@@ -75,6 +76,19 @@ function checkOwn(own: readonly NetworkInterface[], path: Path, resolver: StackR
     )
   if (own.some(({ ip }) => ip === undefined))
     resolver.problem(path, 'an interface has no address; wanted: "ip" for each of its interfaces')
+  tellUnused(own, path, resolver)
+}
+
+/** A machine has one way out for each family. */
+function tellUnused(own: readonly NetworkInterface[], path: Path, resolver: StackResolver): void {
+  for (const family of [4, 6]) {
+    const [first, ...others] = own.flatMap(({ gateway = '' }) => (isIP(gateway) === family ? gateway : []))
+    if (others.length > 0)
+      resolver.notice(
+        path,
+        `its default route leads to ${first}, the first of its gateways; not to ${others.join(', ')}`,
+      )
+  }
 }
 
 function tellFull(machine: string, { path, value }: Given<MachineNetworkDocument>, resolver: StackResolver): void {

@@ -150,6 +150,24 @@ describe('networks', () => {
     expect(interfaces.map(({ gateway }) => gateway)).toEqual(['192.168.121.1', 'fd00::1'])
   })
 
+  test('a gateway that the stack file gives comes before one that only libvirt says, of its family', async () => {
+    const six = network('six', { uuid: 'x', addresses: [{ address: 'fd00::1', prefixLength: 64 }] })
+    const networks = [
+      LAN,
+      { ...LAN, attach: { networkName: 'six' }, ip: 'fd00::4' },
+      { ...MACVTAP, gateway: '10.0.0.1' },
+    ]
+    const data = { networks: [network('lan'), six] }
+    const { interfaces } = await place({ networks }, data)
+    expect(interfaces.map(({ gateway }) => gateway)).toEqual([undefined, 'fd00::1', '10.0.0.1'])
+    // Also where the machine was made before it was given.
+    const before = machineOf({ networks: [LAN, MACVTAP] })
+    const domains = [await madeBefore(before)]
+    const now = machineOf({ networks: [LAN, { ...MACVTAP, gateway: '10.0.0.1' }] })
+    const ways = placeMachine(now, await factsFor([now], { domains })).interfaces.map(({ gateway }) => gateway)
+    expect(ways).toEqual([undefined, '10.0.0.1'])
+  })
+
   test('a macvtap interface is as the stack file has it', async () => {
     const { interfaces } = await place({ networks: [MACVTAP] })
     expect(interfaces[0]).toMatchObject({ attach: { macvtap: 'enp1s0' }, prefixLength: 8, gateway: undefined })

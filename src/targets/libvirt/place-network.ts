@@ -47,15 +47,15 @@ export function placeInterfaces(
       )
       continue
     }
-    // Two default routes of a family would be one too many: the network that is named first has it.
-    const isFirstWay = placed.every(({ gateway }) => gateway === undefined || isIP(gateway) !== isIP(ip))
+    // What the stack file says is the way out; where it says nothing, that of the network that is named first.
+    const isWayOut = [...placed, ...networks].every(({ gateway = '' }) => isIP(gateway) !== isIP(ip))
     const made = recorded.find(({ attach, ...each }) => isDeepStrictEqual(attach, known.attach) && each.ip === ip)
     const address = addressIn(
       machine.name,
       ip,
-      withRecorded(wanted, made),
+      withRecorded(wanted, made, isWayOut),
       known,
-      { isFirstWay, isMade: made !== undefined },
+      { isWayOut, isMade: made !== undefined },
       report,
     )
     if (address !== undefined) placed.push({ attach: known.attach, mac, ip, ...address })
@@ -63,12 +63,16 @@ export function placeInterfaces(
   return placed
 }
 
-function withRecorded(wanted: NetworkInterface, made: RecordedInterface | undefined): NetworkInterface {
+function withRecorded(
+  wanted: NetworkInterface,
+  made: RecordedInterface | undefined,
+  isWayOut: boolean,
+): NetworkInterface {
   if (made === undefined) return wanted
   return {
     ...wanted,
     prefixLength: wanted.prefixLength ?? made.prefixLength,
-    gateway: wanted.gateway ?? made.gateway,
+    gateway: wanted.gateway ?? (isWayOut ? made.gateway : undefined),
     dnsServers: wanted.dnsServers.length > 0 ? wanted.dnsServers : made.dnsServers,
   }
 }
@@ -145,7 +149,7 @@ function addressIn(
   ip: string,
   wanted: NetworkInterface,
   { on, network }: Reach,
-  { isFirstWay, isMade }: { readonly isFirstWay: boolean; readonly isMade: boolean },
+  { isWayOut, isMade }: { readonly isWayOut: boolean; readonly isMade: boolean },
   report: Report,
 ): Address | undefined {
   const subnets = network?.addresses ?? []
@@ -170,7 +174,7 @@ function addressIn(
   if (host !== undefined && isSameAddress(host.address, ip)) return refuse(`${ip} is the host's own`)
   const isIsolated = network?.forward === undefined
   const known = host === undefined || isIsolated || isMade ? undefined : host.address
-  const gateway = wanted.gateway ?? (isFirstWay ? known : undefined)
+  const gateway = wanted.gateway ?? (isWayOut ? known : undefined)
   if (gateway !== undefined && !contains(subnet, gateway)) {
     return refuse(`its gateway ${gateway} is outside of ${formatSubnet(subnet)}`)
   }

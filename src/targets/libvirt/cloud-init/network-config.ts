@@ -8,7 +8,7 @@ import type { PlacedInterface, Placement } from '../placement.ts'
 import { type YamlMap, yamlContent } from './yaml-content.ts'
 
 export function networkConfig({ interfaces, kind }: Placement): string {
-  // Two default routes of a family are one too many.
+  // Two default routes of a family are one too many: cloud-init of Debian 12 loses the metrics that would tell them apart.
   const leading = [4, 6].map((family) => interfaces.find(({ gateway = '' }) => isIP(gateway) === family))
   const ethernets = interfaces.map((each, index): [string, YamlMap] => {
     const name = `eth${index}`
