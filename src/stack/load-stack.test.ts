@@ -332,6 +332,31 @@ test('machines keep the addresses they had', async () => {
   expect(machineAddresses(stack)).toEqual({ 'etcd-1': '127.9.10.7', 'etcd-2': '127.9.10.2' })
 })
 
+describe('users of etcd are set up by', () => {
+  async function chosen(...says: readonly (boolean | undefined)[]) {
+    const members = says.map((bootstrap, index) => {
+      const variables = bootstrap === undefined ? '{}' : `{ bootstrap: ${bootstrap}, root_password: "" }`
+      return `{ name: m${index + 1}, authentication_bootstrap: ${variables} }`
+    })
+    const { etcd, notices } = await load(`name: a\ndomain: a.test\netcd: { members: [${members.join(', ')}] }`)
+    return { member: etcd?.bootstrapMember, notices }
+  }
+
+  test('the member that says so, else the first that does not say otherwise', async () => {
+    expect(await chosen(undefined, undefined, undefined)).toEqual({ member: 'm1', notices: [] })
+    expect(await chosen(undefined, false, true)).toEqual({ member: 'm3', notices: [] })
+    expect(await chosen(false, undefined, false)).toEqual({ member: 'm2', notices: [] })
+  })
+
+  test('the first where all say no, and that is told', async () => {
+    const { member, notices } = await chosen(false, false, false)
+    expect(member).toBe('m1')
+    expect(notices).toEqual([
+      expect.stringMatching(/:3:\d+: no effect, as authentication is always turned on: "m1" does it$/u),
+    ])
+  })
+})
+
 test('an even number of etcd members is worth a word', async () => {
   const { notices } = await load('name: a\ndomain: a.test\netcd: { members: 4 }')
   expect(notices).toEqual([

@@ -80,8 +80,10 @@ const member = map({
   etcd: map(settings).optional().describe('Settings of the cluster, the same for each member.'),
   authentication_bootstrap: map({
     bootstrap: flag
-      .prefault(false)
-      .describe('Whether this member sets up users and roles. One does; the first unless said.'),
+      .optional()
+      .describe(
+        'Whether this member sets up users and roles. One always does; the first that does not say `false`, unless one says `true`.',
+      ),
     root_password: rootPassword,
   })
     .optional()

@@ -105,13 +105,15 @@ function compaction(
 }
 
 function bootstrapMember(entries: EtcdContext['entries'], resolver: StackResolver): string {
-  const [first, ...others] = entries.filter(({ document }) => document?.authentication_bootstrap?.bootstrap)
-  for (const { path } of others)
-    resolver.problem(
-      [...path, 'authentication_bootstrap', 'bootstrap'],
-      `${quote(first.name)} sets up users already; wanted: one member that does`,
-    )
-  return (first ?? entries[0]).name
+  const says = ({ document }: EtcdContext['entries'][number]) => document?.authentication_bootstrap?.bootstrap
+  const at = ({ path }: EtcdContext['entries'][number]) => [...path, 'authentication_bootstrap', 'bootstrap']
+  const [first, ...others] = entries.filter((entry) => says(entry) === true)
+  for (const entry of others)
+    resolver.problem(at(entry), `${quote(first.name)} sets up users already; wanted: one member that does`)
+  const chosen = first ?? entries.find((entry) => says(entry) !== false) ?? entries[0]
+  if (says(chosen) === false)
+    resolver.notice(at(chosen), `no effect, as authentication is always turned on: ${quote(chosen.name)} does it`)
+  return chosen.name
 }
 
 /** An empty one stands for none where there is no use for it, as the documents of the variables have it. */
