@@ -1,7 +1,8 @@
 // Variables of machines as Terraform's modules hand them over: a map always has all of its keys, and what nobody gave is empty
-// (a text, a list) or 0 (a number). Here that is the same as leaving it out.
+// (a text, a list) or 0 (a number). Here that is the same as leaving it out. A number may be a text of digits.
 
 import { z } from 'zod'
+import { secret } from '../document/values.ts'
 import { machineShape as machine, settingsShape as settings } from '../machine/schema.ts'
 import { etcdClientSchema } from '../machine/schema-etcd.ts'
 
@@ -18,28 +19,39 @@ function isMap(value: unknown): value is Variables {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** What is in a map or a list; undefined for anything else. */
+function partsOf(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value
+  return isMap(value) ? Object.values(value) : undefined
+}
+
 function isEmpty(value: unknown): boolean {
-  if (isMap(value)) return Object.values(value).every(isEmpty)
-  return value === '' || value === 0 || (Array.isArray(value) && value.length === 0)
+  return value === '' || value === 0 || (partsOf(value)?.every(isEmpty) ?? false)
 }
 
 function hasEmpty(value: unknown): boolean {
-  return isEmpty(value) || (isMap(value) && Object.values(value).some(hasEmpty))
+  return isEmpty(value) || (partsOf(value)?.some(hasEmpty) ?? false)
 }
 
 const orNone = (value: unknown) => (value === '' ? undefined : value)
+
+const numeral = (value: unknown) => (typeof value === 'string' && /^\d{1,9}$/u.test(value) ? Number(value) : value)
 
 function changed(map: Variables, change: (value: unknown, key: string) => unknown): Variables {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]))
 }
 
-/** An interface, or a list of them. A prefix length may be a text. */
+/** An interface, or a list of them; none where all of it is empty. */
 function networks(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(networks)
+  if (isEmpty(value)) return undefined
+  return Array.isArray(value) ? value.map(network) : network(value)
+}
+
+function network(value: unknown): unknown {
   if (!isMap(value)) return value
   return changed(value, (each, key) => {
-    if (key === 'prefix_length' && typeof each === 'string' && /^\d{1,3}$/u.test(each)) return Number(each)
-    return key === 'mac' || key === 'gateway' || key === 'prefix_length' ? orNone(each) : each
+    if (key === 'prefix_length') return numeral(orNone(each))
+    return key === 'mac' || key === 'gateway' ? orNone(each) : each
   })
 }
 
@@ -50,24 +62,36 @@ function client(value: unknown): unknown {
 
 export const etcdClient = z.preprocess(client, etcdClientSchema) as unknown as typeof etcdClientSchema
 
-/** Of what is not enabled, maps are not needed; where something is empty in one, nobody minds what it says. */
-function agent(value: unknown): unknown {
+/** Of what is not enabled, maps and lists are not needed; where something is empty in one, nobody minds what it says. */
+function daemon(value: unknown): unknown {
   if (!isMap(value)) return value
   return changed(value, (part, key) => {
-    if (!isMap(part)) return part
-    const isUsed = value['enabled'] === true && (key !== 'etcd' || part['enabled'] === true)
+    if (partsOf(part) === undefined) return part
+    const isUsed = value['enabled'] === true && (key !== 'etcd' || (part as Variables)['enabled'] === true)
     if (isUsed ? isEmpty(part) : hasEmpty(part)) return undefined
-    return 'client' in part ? { ...part, client: isEmpty(part['client']) ? undefined : client(part['client']) } : part
+    return isMap(part) ? changed(part, partOfDaemon) : part
   })
 }
 
+function partOfDaemon(value: unknown, key: string): unknown {
+  if (key === 'port') return numeral(value)
+  if (key !== 'client') return value
+  return isEmpty(value) ? undefined : client(value)
+}
+
+/** Generated where it is not given. */
+export const secretOrNone = prepared(secret.optional(), orNone)
+
 export const settingsShape = {
   ...settings,
+  vcpus: prepared(settings.vcpus, numeral),
+  memory: prepared(settings.memory, numeral),
   machine_network: prepared(settings.machine_network, networks),
   admin_user_password: prepared(settings.admin_user_password, orNone),
   ssh_admin_public_key: prepared(settings.ssh_admin_public_key, orNone),
-  fluentd: prepared(settings.fluentd, agent),
-  fluentbit: prepared(settings.fluentbit, agent),
+  chrony: prepared(settings.chrony, daemon),
+  fluentd: prepared(settings.fluentd, daemon),
+  fluentbit: prepared(settings.fluentbit, daemon),
 }
 
 export const machineShape = {

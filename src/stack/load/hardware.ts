@@ -80,6 +80,8 @@ function chronyOf(settings: MachineEntry['settings'], resolver: StackResolver): 
   if (chrony === undefined || !chrony.value.enabled) return undefined
   resolver.withoutEffect(chrony.path)
   const { servers, pools, makestep } = chrony.value
+  if (servers.length === 0 && pools.length === 0)
+    resolver.problem(chrony.path, 'the clock would follow nobody; wanted: "servers" or "pools"')
   return { servers, pools, makestep }
 }
 
@@ -94,13 +96,12 @@ function logsOf(
   if (agent === undefined) return undefined
   resolver.withoutEffect(agent.path)
   if (agents.length > 1) resolver.problem(agent.path, '"fluentd" and "fluentbit" are both enabled; wanted: one of both')
-  const buffer = fluentd?.value.buffer
   const logs: LogForwarding = {
     agent: agent === fluentd ? 'fluentd' : 'fluentbit',
     tags: tagsOf(agent.value),
     forward: forwardOf(machine, agent, resolver),
     etcd: agent === fluentbit ? dynamicOf(fluentbit, resolver) : undefined,
-    buffer: agent === fluentd && buffer?.customized ? buffer.custom_value : undefined,
+    buffer: agent === fluentd ? bufferOf(fluentd, resolver) : undefined,
     packageSource: packageSourceOf(agent, resolver),
   }
   const isDynamic = agent === fluentbit && fluentbit.value.etcd?.enabled
@@ -112,6 +113,13 @@ function logsOf(
       `Debian has no package of it: the image has to have ${logs.agent === 'fluentd' ? FLUENTD : FLUENT_BIT}, or "package_source" is wanted`,
     )
   return logs
+}
+
+function bufferOf({ path, value: { buffer } }: Given<FluentdDocument>, resolver: StackResolver): string | undefined {
+  if (buffer?.customized !== true) return undefined
+  if (buffer.custom_value.trim() === '')
+    resolver.problem([...path, 'buffer'], 'the buffer is customized to nothing; wanted: "custom_value"')
+  return buffer.custom_value
 }
 
 function packageSourceOf(

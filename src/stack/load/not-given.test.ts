@@ -49,6 +49,46 @@ describe('empty', () => {
     })
   })
 
+  test('a libvirt network beside macvtap interfaces, as a map or in a list', async () => {
+    const none = { network_name: '', network_id: '', ip: '', mac: '' }
+    const macvtap_interfaces = [{ interface: 'i', ip: '10.1.0.1', prefix_length: 24 }]
+    for (const network of [none, [none], [], { ...none, prefix_length: '', gateway: '', dns_servers: [] }])
+      expect((await hardwareOf({ libvirt_network: network, macvtap_interfaces }))?.networks).toMatchObject([
+        { attach: { macvtap: 'i' } },
+      ])
+    expect((await hardwareOf({ macvtap_interfaces: [] }))?.networks).toMatchObject([{ ip: '10.0.0.1' }])
+    expect(await problems(stackOf({ libvirt_network: none }))).toEqual([expect.stringContaining('it has no network')])
+    expect(await problems(stackOf({ libvirt_network: { ...none, ip: '10.0.0.1' } }))).toEqual([
+      expect.stringContaining('wanted: either "network_id" or "network_name"'),
+    ])
+  })
+
+  test('password of root', async () => {
+    const authentication_bootstrap = { bootstrap: true, root_password: '' }
+    const stack = await load(stackOf({ authentication_bootstrap, etcd: { client_cert_auth: false } }))
+    expect(stack.etcd).toMatchObject({ clientCertAuth: false, rootPassword: undefined })
+  })
+
+  test('passwords of PostgreSQL', async () => {
+    const postgres = { replicator_password: '', superuser_password: 'given' }
+    const members = ['p', 'q'].map((name, index) => ({
+      ...{ name, libvirt_network: { network_name: 'n', ip: `10.0.0.${index + 2}` }, postgres },
+    }))
+    const stack = await load(stackOf({}, { postgres: { members } }))
+    expect(stack.postgres?.replicatorPassword).toBeUndefined()
+    expect(stack.postgres?.superuserPassword?.reveal()).toBe('given')
+  })
+
+  test('time sources of a clock that is not enabled, and those of one kind where there are others', async () => {
+    const none = [{ url: '', options: [] }]
+    expect(await hardwareOf({ chrony: { enabled: false, servers: none, pools: none } })).toMatchObject({
+      chrony: undefined,
+    })
+    const pools = [{ url: 'pool.test', options: [] }]
+    const chrony = { enabled: true, servers: none, pools, makestep: { threshold: 0, limit: 0 } }
+    expect((await hardwareOf({ chrony }))?.chrony).toEqual({ servers: [], pools, makestep: undefined })
+  })
+
   test('clocks and agents that are not enabled', async () => {
     const off = { enabled: false }
     const agents = {
@@ -123,6 +163,23 @@ describe('what is enabled wants all of its parts', () => {
     expect(await problems(stackOf({ fluentbit }))).toEqual([expect.stringContaining(message)])
   })
 
+  test.each([
+    ['nothing', { enabled: true }],
+    ['empty lists', { enabled: true, servers: [], pools: [], makestep: { threshold: 1, limit: 3 } }],
+    ['an empty server', { enabled: true, servers: [{ url: '', options: [] }], pools: [] }],
+  ])('somebody whom the clock follows: %s is refused', async (_, chrony) => {
+    expect(await problems(stackOf({ chrony }))).toEqual([
+      expect.stringContaining('etcd.members[0].chrony: the clock would follow nobody; wanted: "servers" or "pools"'),
+    ])
+  })
+
+  test.each(['', '  \n'])('a buffer, where it is customized: %j is refused', async (custom_value) => {
+    const fluentd = { enabled: true, forward: GIVEN_FORWARD, buffer: { customized: true, custom_value } }
+    expect(await problems(stackOf({ fluentd }))).toEqual([
+      expect.stringContaining('fluentd.buffer: the buffer is customized to nothing; wanted: "custom_value"'),
+    ])
+  })
+
   test('endpoints', async () => {
     const etcd = { enabled: true, ...ETCD, key_prefix: '/logs/' }
     const [first] = await problems(stackOf({ fluentbit: { enabled: true, etcd } }))
@@ -142,6 +199,17 @@ test('unknown keys are told as ever', async () => {
 test.each(['24', '128', '0'])('%s is a prefix length, as text, too', async (prefix_length) => {
   const hardware = await hardwareOf({ libvirt_network: { ...NETWORK, prefix_length } })
   expect(hardware?.networks[0].prefixLength).toBe(Number(prefix_length))
+})
+
+test('processors, memory and ports may be digits in a text', async () => {
+  const fluentbit = { enabled: true, forward: { ...GIVEN_FORWARD, port: '24224' } }
+  expect(await hardwareOf({ vcpus: '4', memory: '2048', fluentbit })).toMatchObject({
+    ...{ vcpus: 4, memoryMib: 2048, logs: { forward: { port: 24_224 } } },
+  })
+  expect(await problems(stackOf({ vcpus: 'four', memory: '1' }))).toEqual([
+    expect.stringContaining('vcpus is text; wanted: a number from 1 to 512'),
+    expect.stringContaining('memory is text; wanted: a number from 128'),
+  ])
 })
 
 test.each(['129', '1000', 'x'])('%s is none', async (prefix_length) => {
