@@ -21,7 +21,7 @@ function isMap(value: unknown): value is Variables {
 
 /** What is in a map or a list; undefined for anything else. */
 function partsOf(value: unknown): readonly unknown[] | undefined {
-  if (Array.isArray(value)) return value
+  if (Array.isArray(value)) return value as readonly unknown[]
   return isMap(value) ? Object.values(value) : undefined
 }
 

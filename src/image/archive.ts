@@ -3,6 +3,7 @@
 
 import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasLogin } from '../lib/address-login.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { type Build, readStep } from './build-step.ts'
 import { hashOf } from './image.ts'
@@ -74,8 +75,8 @@ export function chooseSources(targets: string, suite: string): Omit<Archive, 'se
 
 /** Everybody who has an image can read its sources. */
 function checkUri(uri: string): void {
-  const { username, password, host } = new URL(uri)
-  if (username === '' && password === '') return
+  if (!hasLogin(uri)) return
+  const { host } = new URL(uri)
   throw new HoldfastError(
     'ImageSourcesSecret',
     `Cannot build an image from the archive at "${host}": its address in apt's sources has a password, which would be in the image`,

@@ -1,6 +1,7 @@
 // How the clock and the logs of a machine are written in a stack file: chrony, fluentd, fluent-bit.
 
 import { z } from 'zod'
+import { hasLogin } from '../lib/address-login.ts'
 import { flag, map, number, pem, preset, secret, text, written } from '../document/values.ts'
 import { endpoints, etcdClientSchema } from './schema-etcd.ts'
 
@@ -38,6 +39,9 @@ function word(what: string, pattern = /^[\w.:/@-]*$/u) {
   return written((text) => (pattern.test(text) ? text : undefined), 'text', what, 'letters, digits and "._:/@-"')
 }
 
+const LOGIN_IN_SOURCE =
+  'the address has a user or a password in it, which everybody on the machine could read; wanted: it without, and the login in a file in /etc/apt/auth.conf.d of the image'
+
 const tag = (standard: string) => preset(word('a tag'), standard)
 
 const agent = {
@@ -60,9 +64,11 @@ const agent = {
     .describe('Where logs are sent, by the forward protocol.'),
   package_source: map(
     {
-      source: text('a line of sources.list').describe(
-        'A line as sources.list has it, with `[signed-by=$KEY_FILE]`, which stands for the file with the key.',
-      ),
+      source: text('a line of sources.list')
+        .refine((line) => !hasLogin(line), { error: LOGIN_IN_SOURCE })
+        .describe(
+          'A line as sources.list has it, with `[signed-by=$KEY_FILE]`, which stands for the file with the key. A password for it is in `/etc/apt/auth.conf.d` of the image.',
+        ),
       key: pem.describe('The OpenPGP public key that signs it, ASCII-armored.'),
     },
     'a map with "source" and "key"',

@@ -59,6 +59,6 @@ test('without a prefix, keys that are domains are files, and paths are left alon
     { log, signal: new AbortController().signal, once: true },
   )
   expect(readdirSync(zones)).toEqual(['example.org'])
-  expect(lines.join('')).toContain('Cannot publish \"not a domain\"')
+  expect(lines.join('')).toContain('Cannot publish "not a domain"')
   expect(lines.join('')).not.toContain('patroni')
 })

@@ -15,8 +15,8 @@ import { plain } from '../../machine/content.ts'
 import { parseUpstream } from '../../server/notation.ts'
 import type { DnsContext } from './dns-part.ts'
 import { externalEndpoints } from './external-etcd.ts'
-import { clientOf } from './hardware.ts'
 import { agreed, type Given, type Layer, nearest } from './layers.ts'
+import { clientOf } from './logs.ts'
 import type { StackResolver } from './resolver.ts'
 
 type Entry = DnsContext['entries'][number]

@@ -60,6 +60,19 @@ describe('agents that send logs', () => {
     expect(etcd?.members[0].hardware.logs?.packageSource).toEqual({ name: 'fluentd', source, key: 'armored\n' })
   })
 
+  test('have a source without a password in its address, which is not told', async () => {
+    const source = 'deb [signed-by=$KEY_FILE] https://user:hidden@packages.example/debian bookworm main'
+    const found = await problems(
+      stack(`fluentd: { enabled: true, ${FORWARD}, package_source: { source: '${source}', key: armored } }`),
+    )
+    expect(found).toEqual([
+      expect.stringMatching(
+        /fluentd\.package_source\.source: the address has a user or a password in it, .*wanted: it without/u,
+      ),
+    ])
+    expect(found[0]).not.toContain('hidden')
+  })
+
   test('have tags and receivers that are one word', async () => {
     const wrong = FORWARD.replace('logs.test', '"logs test"')
     expect(await problems(stack(`fluentbit: { enabled: true, etcd_tag: "a b", ${wrong} }`))).toEqual([
