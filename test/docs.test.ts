@@ -147,7 +147,8 @@ function loadCorefile(text: string, file: string): void {
 function loadStackYaml(place: Place, text: string): Promise<unknown> {
   const directory = mkdtempSync(join(place.directory, 'stack-'))
   cpSync(join(root, 'examples/lab/zones'), join(directory, 'zones'), { recursive: true })
-  writeFileSync(join(directory, 'postgres-password'), 'secret\n')
+  for (const name of ['postgres-password', 'logs.key', 'logs-ca.pem', 'fluentbit.key', 'GPG-KEY-fluent-package'])
+    writeFileSync(join(directory, name), 'secret\n')
   writeFileSync(join(directory, 'stack.yaml'), text)
   return loadStack({ file: join(directory, 'stack.yaml'), env: {} })
 }
