@@ -125,6 +125,72 @@ test('every row has a default and says what the variable becomes', () => {
   for (const row of rows) expect(row.filter(Boolean)).toHaveLength(3)
 })
 
+/** As docs/reference/stack.schema.json has them. */
+interface Schema {
+  readonly $ref?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly definitions?: Readonly<Record<string, Schema>>
+  readonly default?: unknown
+}
+
+const SCHEMA = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../docs/reference/stack.schema.json'), 'utf8'),
+) as Schema
+const DEFINITIONS: Readonly<Record<string, string>> = {
+  'Name servers': 'dns-server',
+  etcd: 'etcd-member',
+  PostgreSQL: 'postgres-member',
+}
+
+function definition(name = ''): Schema[] {
+  const found = SCHEMA.definitions?.[name.replace('#/definitions/', '')]
+  return found === undefined ? [] : withParts(found)
+}
+
+/** A schema, and those that it is made of. */
+function withParts(schema: Schema): Schema[] {
+  const { items, anyOf = [], allOf = [] } = schema
+  const parts = [...(items === undefined ? [] : [items]), ...anyOf, ...allOf].flatMap(withParts)
+  return [schema, ...parts, ...definition(schema.$ref)]
+}
+
+/** The default of a variable in the schema of a machine; undefined where it has none. */
+function schemaDefault(path: string, kind: string): unknown {
+  const found = path
+    .split('.')
+    .reduce<Schema[]>(
+      (schemas, name) => schemas.flatMap(({ properties }) => properties?.[name] ?? []).flatMap(withParts),
+      definition(DEFINITIONS[kind]),
+    )
+  return found.find((schema) => schema.default !== undefined)?.default
+}
+
+/** How the page writes a default. */
+function written(value: unknown): string {
+  if (value === undefined || value === '') return '–'
+  if (value === 8 * 1024 ** 3) return '8 GiB'
+  if (typeof value === 'number' || /^\d+$/u.test(String(value))) return String(value)
+  return typeof value === 'string' ? `\`${value}\`` : `\`${JSON.stringify(value)}\``
+}
+
+describe.each([...SHARED, ...Object.keys(MODULES)])('defaults of "%s"', (heading) => {
+  const kinds = SHARED.includes(heading) ? Object.keys(MODULES) : [heading]
+
+  test('are those of the stack file, wherever that has one', () => {
+    const compared = rowsOf(heading).flatMap(([variable, told]) => {
+      const path = variable.replaceAll('`', '')
+      const defaults = kinds.map((kind) => schemaDefault(path, kind)).filter((value) => value !== undefined)
+      // What follows a comma limits it.
+      return [...new Set(defaults.map(written))].map((wanted) => [path, told.split(',')[0], wanted])
+    })
+    expect(compared.length).toBeGreaterThan(2)
+    for (const [path, told, wanted] of compared) expect([path, told]).toEqual([path, wanted])
+  })
+})
+
 const PEM = '-----BEGIN CERTIFICATE-----'
 const MAKESTEP = { threshold: 1, limit: 3 }
 const forward = { domain: '10.0.0.9', port: 24_224, hostname: 'a', shared_key: 'key', ca_cert: PEM }
