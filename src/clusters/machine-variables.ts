@@ -51,6 +51,7 @@ function network(value: unknown): unknown {
   if (!isMap(value)) return value
   return changed(value, (each, key) => {
     if (key === 'prefix_length') return numeral(orNone(each))
+    if (key === 'dns_servers' && isEmpty(each)) return undefined
     return key === 'mac' || key === 'gateway' ? orNone(each) : each
   })
 }

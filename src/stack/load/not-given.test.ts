@@ -23,10 +23,10 @@ async function hardwareOf(member: object, top: object = {}) {
 }
 
 describe('empty', () => {
-  test('MAC address, gateway and prefix length of an interface', async () => {
-    const empty = { mac: '', gateway: '', prefix_length: '' }
+  test('MAC address, gateway, prefix length and name servers of an interface', async () => {
+    const empty = { mac: '', gateway: '', prefix_length: '', dns_servers: [''] }
     const macvtap_interfaces = [{ interface: 'i', ip: '10.1.0.1', ...empty }]
-    const none = { mac: undefined, gateway: undefined, prefixLength: undefined }
+    const none = { mac: undefined, gateway: undefined, prefixLength: undefined, dnsServers: [] }
     for (const libvirt of [
       { libvirt_network: { ...NETWORK, ...empty } },
       { libvirt_network: [{ ...NETWORK, ...empty }] },
