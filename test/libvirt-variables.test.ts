@@ -172,8 +172,8 @@ function schemaDefault(path: string, kind: string): unknown {
 function written(value: unknown): string {
   if (value === undefined || value === '') return '–'
   if (value === 8 * 1024 ** 3) return '8 GiB'
-  if (typeof value === 'number' || /^\d+$/u.test(String(value))) return String(value)
-  return typeof value === 'string' ? `\`${value}\`` : `\`${JSON.stringify(value)}\``
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return /^\d+$/u.test(text) ? text : `\`${text}\``
 }
 
 describe.each([...SHARED, ...Object.keys(MODULES)])('defaults of "%s"', (heading) => {
