@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Hardware, NetworkInterface } from '../src/machine/hardware.ts'
 import type { Machine } from '../src/machine/machine.ts'
+import type { Volume } from '../src/targets/libvirt/hypervisor.ts'
 import { hardwareOf } from '../src/targets/libvirt/hardware-changes.ts'
 import { renderDomain } from '../src/targets/libvirt/domain-xml.ts'
 import { readPlaceFacts } from '../src/targets/libvirt/place-facts.ts'
@@ -36,6 +37,9 @@ const onNetwork: NetworkInterface = {
   prefixLength: undefined,
   gateway: undefined,
   dnsServers: [],
+}
+function directoryAt(path: string): Volume {
+  return volume('default', '', { key: path, path, format: 'dir' })
 }
 const program = '/opt/holdfast/program/0123456789abcdef/node'
 const dnsService = {
@@ -66,7 +70,10 @@ const OTHERS: Readonly<Record<string, Other>> = {
       dataVolumeId: '/srv/data/dns-1',
       networks: [onNetwork],
     },
-    hypervisor: { ...HYPERVISOR, kind: 'lxc', uri: 'lxc:///system' },
+    hypervisor: {
+      ...{ ...HYPERVISOR, kind: 'lxc', uri: 'lxc:///system' },
+      volumes: ['/srv/roots/dns-1', '/srv/roots/dns-1/sbin', '/srv/data/dns-1'].map(directoryAt),
+    },
     type: 'lxc',
   },
 }
