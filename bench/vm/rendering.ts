@@ -15,7 +15,7 @@ import { renderCloudInit } from '../../src/targets/libvirt/cloud-init/cloud-init
 import { renderDomain } from '../../src/targets/libvirt/domain-xml.ts'
 import { readPlaceFacts } from '../../src/targets/libvirt/place-facts.ts'
 import { placeMachines, throwProblems } from '../../src/targets/libvirt/place-machine.ts'
-import { PROGRAM } from '../../src/targets/libvirt/placement.ts'
+import { PROGRAM, WATCHDOG } from '../../src/targets/libvirt/placement.ts'
 import { recordOf } from '../../src/targets/libvirt/written-machine.ts'
 import { programCommand } from '../../src/targets/program.ts'
 
@@ -60,7 +60,7 @@ export async function renderOnce(): Promise<Rendering> {
     const keyring = await StackKeyring.open(join(directory, 'secrets'), { stack: stack.name })
     const site: Site = {
       ...{ stack: stack.name, domain: stack.domain, path: (_, path) => path, program: programCommand(PROGRAM.home) },
-      ...{ postgresVersion: '15', watchdog: 'automatic', keyring },
+      ...{ postgresVersion: '15', watchdogDevice: WATCHDOG, keyring },
     }
     const machines = await timed('machines', () =>
       renderMachines(stack, site, { etcd: [], dnsFiles: [] }).map((machine) => withHostParts(machine, site)),

@@ -17,8 +17,8 @@ export interface Site {
   readonly postgresVersion: string
   /** The package that PostgreSQL comes from; `postgresql` unless given: that of the system, whatever its version. */
   readonly postgresPackage?: string
-  /** Patroni's watchdog mode. */
-  readonly watchdog: 'off' | 'automatic' | 'required'
+  /** Patroni's watchdog: a device that resets the machine when Patroni hangs. Where it is not there, Patroni goes on without. */
+  readonly watchdogDevice: string
   readonly keyring: Keyring
 }
 

@@ -39,7 +39,7 @@ export function dnsSite(directory = '/', program: readonly string[] = ['holdfast
     path: (machine, path) => (directory === '/' ? path : join(directory, machine, path)),
     program,
     postgresVersion: '15',
-    watchdog: 'automatic',
+    watchdogDevice: '/dev/watchdog',
     keyring: {
       authority: plain('authority'),
       secret: () => {

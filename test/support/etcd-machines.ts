@@ -65,7 +65,7 @@ export class EtcdMachines {
       path: pathIn(this.directory),
       program: ['holdfast'],
       postgresVersion: '15',
-      watchdog: 'automatic',
+      watchdogDevice: '/dev/watchdog',
       keyring: this.keyring,
     }
   }

@@ -64,7 +64,7 @@ export class PostgresLab {
       path: pathIn(this.#directory),
       program: [],
       postgresVersion,
-      watchdog: 'off',
+      watchdogDevice: '/dev/no-watchdog',
       keyring: this.keyring,
     }
     this.machines = this.#render().map((machine) => new RunMachine(this.#directory, machine))

@@ -15,7 +15,7 @@ const site: Site = {
   path: (machine, path) => `/machines/${machine}${path}`,
   program: ['holdfast'],
   postgresVersion: '15',
-  watchdog: 'automatic',
+  watchdogDevice: '/dev/watchdog',
   keyring: {
     secret: (id, given) => given ?? new Secret(`secret of ${id}`),
     authority: plain('AUTHORITY\n'),

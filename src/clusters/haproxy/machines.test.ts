@@ -14,7 +14,7 @@ const site: Site = {
   path: (machine, path) => `/srv/${machine}${path}`,
   program: ['holdfast'],
   postgresVersion: '15',
-  watchdog: 'off',
+  watchdogDevice: '/dev/watchdog',
   keyring: {
     secret: (id) => new Secret(id),
     authority: plain('authority\n'),

@@ -21,7 +21,7 @@ function render(change: Partial<PostgresSpec> = {}, access = etcd, postgresVersi
     path: (machine, path) => `/srv/${machine}${path}`,
     program: ['holdfast'],
     postgresVersion,
-    watchdog: 'automatic',
+    watchdogDevice: '/dev/watchdog',
     keyring: {
       secret: (id, given) => given ?? new Secret(`secret of ${id}`),
       authority: plain('authority'),

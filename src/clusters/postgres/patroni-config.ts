@@ -71,8 +71,8 @@ export function patroniConfig(spec: PostgresSpec, member: PostgresMember, site: 
       },
     },
     watchdog: {
-      mode: site.watchdog,
-      device: '/dev/watchdog',
+      mode: 'automatic',
+      device: site.watchdogDevice,
       safety_margin: patroni.watchdogSafetyMargin,
     },
   }

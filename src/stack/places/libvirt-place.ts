@@ -19,7 +19,7 @@ import { LibvirtTarget } from '../../targets/libvirt/libvirt-target.ts'
 import { findOrphan } from '../../targets/libvirt/orphan.ts'
 import { type PlaceQuestion, readPlaceFacts } from '../../targets/libvirt/place-facts.ts'
 import { placeMachines, throwProblems } from '../../targets/libvirt/place-machine.ts'
-import { type Placement, PROGRAM } from '../../targets/libvirt/placement.ts'
+import { type Placement, PROGRAM, WATCHDOG } from '../../targets/libvirt/placement.ts'
 import { readPresence } from '../../targets/libvirt/present-machine.ts'
 import { programHash } from '../../targets/libvirt/program-volume.ts'
 import { openHypervisor } from '../../targets/libvirt/virsh.ts'
@@ -85,7 +85,7 @@ export class LibvirtPlace implements Place {
 
   site(postgresVersion: string): PlaceSite {
     return {
-      ...{ path: (_, path) => path, program: programCommand(PROGRAM.home), watchdog: 'automatic' },
+      ...{ path: (_, path) => path, program: programCommand(PROGRAM.home), watchdogDevice: WATCHDOG },
       postgresPackage: `postgresql-${postgresVersion}`,
     }
   }

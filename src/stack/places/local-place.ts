@@ -30,7 +30,7 @@ export class LocalPlace implements Place {
     return {
       path: (machine, path) => join(this.#directory.machines, machine, path),
       program: programCommand(this.#directory.path),
-      watchdog: 'automatic',
+      watchdogDevice: '/dev/watchdog',
     }
   }
 

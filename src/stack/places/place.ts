@@ -10,7 +10,7 @@ import type { StackDirectory } from '../directory.ts'
 import type { Progress } from '../progress.ts'
 import type { Stack } from '../stack.ts'
 
-export type PlaceSite = Pick<Site, 'path' | 'program' | 'watchdog' | 'postgresPackage'>
+export type PlaceSite = Pick<Site, 'path' | 'program' | 'watchdogDevice' | 'postgresPackage'>
 
 export interface Place {
   readonly target: Target

@@ -61,6 +61,9 @@ export interface PlacedBase {
 /** Serial number of the data disk: how the guest finds it, whatever order disks come in. */
 export const DATA_SERIAL = 'holdfast-data'
 
+/** In the guest: the one that resets it, by that name, whatever others it has. */
+export const WATCHDOG = '/dev/holdfast-watchdog'
+
 /**
  * Our own program: a volume with this label (ISO 9660, a CD-ROM drive of its own), which the guest copies to `home` when
  * that does not have it yet. Containers have `volume` mounted. What stands on it is `program/HASH/…`, as program.ts makes it.

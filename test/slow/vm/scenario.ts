@@ -47,6 +47,11 @@ export async function runScenario(): Promise<void> {
       },
     }
     for (const { name, run } of SCENARIO) await step(name, () => run(scenario))
+    await step('a primary has the watchdog of its machine', async () => {
+      const primary = (await stack.status()).machines.find(({ role }) => role === 'primary')
+      assert.ok(primary)
+      assert.match(await stack.done('logs', primary.machine, '--lines', '1000'), /i6300ESB timer.* activated with/u)
+    })
     await step('"down --purge" leaves libvirt as it was', async () => {
       await stack.done('down', '--purge', '--yes')
       assert.deepEqual(await inventory(lab, HYPERVISOR), before)

@@ -1,7 +1,8 @@
 // What of a machine's files is not of its services but of its being a virtual machine: where they lie, and their texts.
 
+import { basename } from 'node:path'
 import type { Machine, PackageSource } from '../../../machine/machine.ts'
-import type { Placement } from '../placement.ts'
+import { type Placement, WATCHDOG } from '../placement.ts'
 import { dataFiles } from './data-disk.ts'
 import { INSTALL_PROGRAM, programsOf } from './program-copy.ts'
 import { ownFile, type WrittenFile } from './written-file.ts'
@@ -19,14 +20,17 @@ export function ownFiles(machine: Machine, placement: Placement): WrittenFile[] 
 /** A package would make a cluster of its own when it is installed. */
 const NO_MAIN_CLUSTER = ownFile('/etc/postgresql-common/createcluster.d/no-main.conf', 'create_main_cluster = false\n')
 
-/** By which a machine is reset when Patroni hangs: Patroni has to be able to open it. */
-const WATCHDOG_RULE = ownFile(
+const watchdogRule = (identity: string) =>
+  `SUBSYSTEM=="watchdog", ATTR{identity}=="${identity}", SYMLINK+="${basename(WATCHDOG)}", OWNER="postgres", GROUP="postgres", MODE="0600"\n`
+
+/** Of several, /dev/watchdog is whichever was first: often that of the chipset, which resets nothing in many versions of QEMU. */
+const WATCHDOG_RULES = ownFile(
   '/etc/udev/rules.d/61-holdfast-watchdog.rules',
-  'KERNEL=="watchdog", OWNER="postgres", GROUP="postgres", MODE="0600"\n',
+  [watchdogRule('i6300ESB timer'), watchdogRule('Software Watchdog')].join(''),
 )
 
 function postgresFiles({ kind }: Placement): WrittenFile[] {
-  return [NO_MAIN_CLUSTER, ...(kind === 'qemu' ? [WATCHDOG_RULE] : [])]
+  return [NO_MAIN_CLUSTER, ...(kind === 'qemu' ? [WATCHDOG_RULES] : [])]
 }
 
 /** What a package only recommends may be a server, too. */

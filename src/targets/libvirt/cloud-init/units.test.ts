@@ -78,7 +78,7 @@ test('PostgreSQL stays when Patroni is killed, and has a watchdog in a virtual m
   const unit = (kind: Placement['kind']) =>
     unitsOf([patroni], { kind: 'postgres' }, kind).get('holdfast-patroni.service')
   expect(unit('qemu')).toContain('KillMode=process\n')
-  expect(unit('qemu')).toContain('ExecStartPre=+-/sbin/modprobe i6300esb\n')
+  expect(unit('qemu')).toContain("ExecStartPre=+-/bin/sh -c '/sbin/modprobe i6300esb || /sbin/modprobe softdog'\n")
   expect(unit('qemu')).toContain('ExecReload=/bin/kill -HUP $MAINPID\n')
   expect(unit('lxc')).not.toContain('modprobe')
 })

@@ -49,6 +49,8 @@ type Settings = Readonly<Record<string, string | number | readonly string[] | un
 
 /** Patroni's PostgreSQL outlives a Patroni that was killed, and the next one takes it over; asked to stop, Patroni stops it itself. */
 const PATRONI = 'patroni'
+/** Kernels for the cloud have no driver of the machine's own; the one in software helps as long as the kernel runs. Where there is none, Patroni says so. */
+const LOAD_WATCHDOG = `+-/bin/sh -c '/sbin/modprobe i6300esb || /sbin/modprobe softdog'`
 /** As many files and connections as servers may want; some make tables for all they may have, so not any number. */
 const OPEN_FILES = 65_536
 /** Wrong configuration (EX_CONFIG): trying again would not help. */
@@ -62,8 +64,7 @@ function serviceSettings(service: Service, { kind }: Placement): Settings {
     User: user,
     Environment: Object.entries(environment).map(([key, value]) => quoteWord(`${key}=${value}`)),
     EnvironmentFile: environmentFiles.map((path) => path.replaceAll('%', '%%')),
-    // Where there is none, Patroni says so.
-    ExecStartPre: isPatroni && kind === 'qemu' ? '+-/sbin/modprobe i6300esb' : undefined,
+    ExecStartPre: isPatroni && kind === 'qemu' ? LOAD_WATCHDOG : undefined,
     ExecStart: commandLine(command),
     ExecReload: service.reloadSignal === undefined ? undefined : '/bin/kill -HUP $MAINPID',
     KillMode: isPatroni ? 'process' : 'mixed',

@@ -116,7 +116,7 @@ function commands(machine: Machine, placement: Placement): (string | readonly st
     ...(dataDirectory(machine, placement) === undefined ? [] : [['systemctl', 'start', DATA_UNIT]]),
     ...machine.directories.map(makeDirectory),
     // It was there before its rule.
-    ...(isPostgresVm ? [['udevadm', 'trigger', '--action=change', '--sysname-match=watchdog']] : []),
+    ...(isPostgresVm ? [['udevadm', 'trigger', '--action=change', '--subsystem-match=watchdog']] : []),
     ...(units.length === 0
       ? []
       : [
