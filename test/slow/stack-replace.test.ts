@@ -6,6 +6,7 @@ import { EtcdClient } from '../../src/etcd/client.ts'
 import { Operator } from '../../src/stack/operator.ts'
 import type { ProgressEvent } from '../../src/stack/progress.ts'
 import { MemberLab } from '../support/member-lab.ts'
+import { until } from '../support/until.ts'
 
 const MEMBERS = {
   etcd: ['etcd-1', 'etcd-2', 'etcd-3'],
@@ -35,12 +36,16 @@ interface Run {
   readonly signal?: AbortSignal
 }
 
-/** `up`, with machines whose hardware has become another one, until they are made anew. The names of those that were, in order. */
-async function replace(names: readonly string[], { progress, signal }: Run = {}): Promise<string[]> {
-  const operator = await Operator.open({
+function open(): Promise<Operator> {
+  return Operator.open({
     ...{ file: `${lab.directory}/stack.yaml`, state: lab.state, env: {}, isRoot },
     stopSignal: () => new AbortController().signal,
   })
+}
+
+/** `up`, with machines whose hardware has become another one, until they are made anew. The names of those that were, in order. */
+async function replace(names: readonly string[], { progress, signal }: Run = {}): Promise<string[]> {
+  const operator = await open()
   const waiting = new Set(names)
   const { target } = operator
   const removed: string[] = []
@@ -59,10 +64,14 @@ async function replace(names: readonly string[], { progress, signal }: Run = {})
 }
 const CHANGE = { name: 'volume_id', from: 'a', to: 'b', takes: 'replace', why: 'another disk' } as const
 
+function members() {
+  return etcd.memberList(new AbortController().signal)
+}
+
 async function memberIds(): Promise<Map<string, bigint>> {
-  const members = await etcd.memberList(new AbortController().signal)
-  expect(members.filter(({ isLearner }) => isLearner)).toEqual([])
-  return new Map(members.map(({ name, id }) => [name, id]))
+  const all = await members()
+  expect(all.filter(({ isLearner }) => isLearner)).toEqual([])
+  return new Map(all.map(({ name, id }) => [name, id]))
 }
 
 async function expectData(): Promise<void> {
@@ -98,6 +107,28 @@ test(
     await replace(MEMBERS.etcd)
     expect((await memberIds()).size).toBe(3)
     await expectData()
+  },
+  SLOW_MS,
+)
+
+test(
+  'a learner that nobody waited for goes on to be a member; one that has lost its data meanwhile joins anew',
+  async () => {
+    for (const isLost of [false, true]) {
+      const cut = new AbortController()
+      const progress = ({ machine, message }: ProgressEvent) => {
+        if (machine === 'etcd-1' && /catching up|first start/u.test(message)) cut.abort()
+      }
+      await expect(replace(['etcd-1'], { progress, signal: cut.signal })).rejects.toThrow('interrupted')
+      const isListed = async () => (await members()).some(({ name, isLearner }) => isLearner && name === 'etcd-1')
+      if (isLost) {
+        await until('a learner that has started', isListed, 30_000)
+        await (await open()).target.remove('etcd-1', { keepData: false })
+      }
+      await lab.up()
+      expect((await memberIds()).size).toBe(3)
+      await expectData()
+    }
   },
   SLOW_MS,
 )

@@ -21,6 +21,8 @@ const HEALTH_TIMEOUT_MS = 5000
 export interface Membership {
   /** Members that have started, with or without a vote, whether the stack file has them or not. */
   readonly running: readonly MemberPlace[]
+  /** Addresses of learners that were added and have not started yet. */
+  readonly awaited: readonly string[]
   /** Members of the stack file that have no vote yet: to be joined, started and promoted, in this order. */
   readonly joining: readonly EtcdMember[]
   /** Members that the stack file does not have, those that never started first: to be removed. */
@@ -35,6 +37,7 @@ export async function readMembership(spec: EtcdSpec, client: EtcdClient, signal:
   const isUnknown = (member: Member) => !spec.members.some(({ address }) => isAt(address)(member))
   return {
     running: members.filter(hasStarted).map(placeOf),
+    awaited: members.filter((member) => !hasStarted(member)).map((member) => placeOf(member).address),
     joining: spec.members
       .filter((member) => find(member)?.isLearner ?? true)
       // There is room for one learner: it has to be promoted before another one can come.

@@ -6,7 +6,15 @@
 // What the cluster itself says about its members decides, not what we did before: an interrupted run goes on here. A member
 // without its data is no member any more, whatever the others think: it leaves and joins anew.
 
-import { joinMember, promoteMember, quorumOf, readMembership, removeMember } from '../../clusters/etcd/cluster.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  joinMember,
+  type Membership,
+  promoteMember,
+  quorumOf,
+  readMembership,
+  removeMember,
+} from '../../clusters/etcd/cluster.ts'
 import { refuseFounding } from '../../clusters/etcd/check-founding.ts'
 import { PATHS } from '../../clusters/etcd/settings.ts'
 import type { EtcdMember, EtcdSpec } from '../../clusters/etcd/spec.ts'
@@ -24,6 +32,10 @@ import {
   sortMachines,
   type Work,
 } from './work.ts'
+
+/** For a machine that was started to be heard of; emulated ones take their time. */
+const FIRST_START_MS = 60_000
+const PAUSE_MS = 500
 
 /** The first time: all members at once, as etcd wants it. */
 export async function formEtcd(work: Work): Promise<void> {
@@ -67,12 +79,13 @@ export async function changeEtcd(work: Work, spec: EtcdSpec): Promise<void> {
   await dropLost(work, lost)
   const broken = standing.filter((machine) => !started.includes(machine))
   const staying = voters.filter((machine) => isIn(filled)(machine) && !isIn(broken)(machine)).map(({ name }) => name)
-  const { joining, leaving } = await untilAnswering(work, () => readMembership(spec, work.clients.etcd(), work.signal))
+  const { joining, leaving } = await membersOf(work, spec)
   if (joining.length + gone.length > 0) await untilReady(work, 'etcd', { machines: staying })
   for (const member of joining) await join(work, spec, member)
   if (lost.length > 0) await changeOneByOne(work, updated)
   // Whoever is no member any more was made anew by joining.
-  const anew = [...broken, ...replaced.filter((machine) => !broken.includes(machine))].filter(isIn(voters))
+  const members = voters.filter((machine) => !lost.includes(machine))
+  const anew = [...broken, ...replaced.filter((machine) => !broken.includes(machine))].filter(isIn(members))
   for (const [index, machine] of anew.entries())
     await replace(work, spec, machine, anew.slice(index + 1).filter(isIn(broken)))
   for (const member of leaving) {
@@ -89,10 +102,14 @@ async function withData({ target }: Work, machines: readonly Machine[]): Promise
   return machines.filter((_, index) => filled[index])
 }
 
+function membersOf(work: Work, spec: EtcdSpec): Promise<Membership> {
+  return untilAnswering(work, () => readMembership(spec, work.clients.etcd(), work.signal))
+}
+
 /** The machines that the cluster counts on. */
 async function readVoters(work: Work, spec: EtcdSpec, { all, gone }: Sorted): Promise<Machine[]> {
   try {
-    const { joining } = await untilAnswering(work, () => readMembership(spec, work.clients.etcd(), work.signal))
+    const { joining } = await membersOf(work, spec)
     return all.filter(({ name }) => !joining.some((member) => member.name === name))
   } catch (error) {
     if (gone.length === 0 || !(error instanceof HoldfastError)) throw error
@@ -142,18 +159,38 @@ async function dropLost(work: Work, lost: readonly Machine[]): Promise<void> {
 }
 
 async function join(work: Work, spec: EtcdSpec, member: EtcdMember): Promise<void> {
-  const { target, clients, signal, progress, existing } = work
+  const { clients, signal, progress } = work
   progress({ machine: member.name, state: 'working', message: 'joining as a learner' })
-  const { running } = await untilAnswering(work, () => readMembership(spec, clients.etcd(), signal))
-  const hasStarted = running.some(({ address }) => address === member.address)
-  // What an interrupted attempt left, or a member that somebody removed, has data that etcd would not start with.
-  if (!hasStarted && existing.has(member.name)) await target.remove(member.name, { keepData: false })
-  if (!hasStarted) await refuseOldData(work, member)
+  if (!(await isUnderWay(work, spec, member))) await beginAnew(work, member)
   await joinMember(clients.etcd(), member, signal)
+  const { running } = await membersOf(work, spec)
   await applyMachine(work, work.renderMember(member.name, running))
   await promoteMember(clients.etcd(), member, signal, (message) =>
     progress({ machine: member.name, state: 'working', message }),
   )
+}
+
+/** Whether an attempt that was interrupted can go on. Its machine was started before, and tells its name as soon as it is up. */
+async function isUnderWay(work: Work, spec: EtcdSpec, { name, address }: EtcdMember): Promise<boolean> {
+  const deadline = performance.now() + FIRST_START_MS
+  if (!(await work.target.isFilled(name, PATHS.data))) return false
+  for (;;) {
+    const { running, awaited } = await membersOf(work, spec)
+    if (running.some((each) => each.address === address)) return true
+    if (!awaited.includes(address) || performance.now() > deadline) return false
+    await sleep(PAUSE_MS)
+  }
+}
+
+/**
+ * What such an attempt left, or a member that somebody removed, has data that etcd would not start with. And whoever may have acknowledged
+ * something and has it no longer would not be taken by the others: it joins under another id.
+ */
+async function beginAnew(work: Work, member: EtcdMember): Promise<void> {
+  const { target, clients, signal, existing } = work
+  await removeMember(clients.etcd(), member, signal)
+  if (existing.has(member.name)) await target.remove(member.name, { keepData: false })
+  await refuseOldData(work, member)
 }
 
 /** etcd does not start with it, and nobody would say why. */
