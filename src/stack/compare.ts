@@ -47,7 +47,12 @@ export function compareMachine(
   const effect = strongest(details)
   const action = details.length === 0 ? 'none' : effect === 'replace' ? 'replace' : 'update'
   const keepsData = existing.hasDataDisk === true && !hardware.some((change) => MOVES_DATA.includes(change.name))
-  return { machine: name, kind, address, action, effect, details, ...(action === 'replace' && { keepsData }) }
+  const hasLostData = existing.hasDataDisk !== true && hardware.some(({ losesData }) => losesData === true)
+  return {
+    ...{ machine: name, kind, address, action, effect, details },
+    ...(action === 'replace' && { keepsData }),
+    ...(hasLostData && { hasLostData }),
+  }
 }
 
 /** Variables that lead to another disk, or to the same one from elsewhere. */

@@ -20,6 +20,8 @@ export interface MachinePlan {
   readonly details: readonly Detail[]
   /** Of one that is made anew: its data is on a disk that stays. */
   readonly keepsData?: boolean
+  /** Its data are gone already, with the disk that they were on. */
+  readonly hasLostData?: boolean
 }
 
 /** `next start`: nothing now, and from the next start of the machine on. `replace`: the machine is made anew. */

@@ -27,7 +27,9 @@ export function refuseImpossible({ etcd }: Stack, machines: readonly Machine[], 
 export type HasData = (plan: MachinePlan) => boolean
 
 /** A machine that is made anew gets its data from the others; the only one would have none. */
-export function refuseLoss({ stack, machines }: Plan, hasData: HasData): void {
+export function refuseLoss(planned: Plan, hasData: HasData): void {
+  refuseLostDisks(planned, hasData)
+  const { stack, machines } = planned
   for (const plan of machines) {
     const { machine, kind, action, keepsData, details } = plan
     if (action !== 'replace' || keepsData || (kind !== 'etcd' && kind !== 'postgres') || !hasData(plan)) continue
@@ -40,6 +42,22 @@ export function refuseLoss({ stack, machines }: Plan, hasData: HasData): void {
       `Cannot make "${machine}" anew: it is the only machine with the data of ${kind}; another one beside it, or its data on a disk of its own (data_volume_id) is wanted`,
       {
         hint: `what makes it necessary is "${why?.name}": ${why?.why}; if the data may go, "holdfast down ${stack} --purge" takes all of the stack away, and "up" begins anew`,
+      },
+    )
+  }
+}
+
+/** Where all disks are gone at once, a pool may only not be mounted: a new cluster would begin in its place, with nothing in it. */
+function refuseLostDisks({ stack, machines }: Plan, hasData: HasData): void {
+  for (const kind of ['etcd', 'postgres'] as const) {
+    const holders = machines.filter((plan) => plan.kind === kind && plan.action !== 'create' && hasData(plan))
+    const lost = holders.filter(({ hasLostData }) => hasLostData === true)
+    if (lost.length === 0 || lost.length < holders.length) continue
+    throw new HoldfastError(
+      'DisksLost',
+      `Cannot bring up ${kind}: the disks of all machines with its data are gone (${lost.map(({ machine }) => machine).join(', ')}); wanted: one of them`,
+      {
+        hint: `if what their pool is on is not mounted, mount it, and "virsh pool-refresh POOL"; if the data are lost, "holdfast down ${stack} --purge" takes all of the stack away, and "up" begins anew`,
       },
     )
   }

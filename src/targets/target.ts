@@ -80,6 +80,8 @@ export interface HardwareChange {
   readonly takes: 'live' | 'next start' | 'replace'
   /** Why it takes that, for people. */
   readonly why: string
+  /** What was on the disks of the machine is gone already. */
+  readonly losesData?: boolean
 }
 
 /** As it was made, read back. */

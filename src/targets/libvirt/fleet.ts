@@ -6,7 +6,7 @@ import type { Hardware } from '../../machine/hardware.ts'
 import type { ReadHow, Unread } from '../target.ts'
 import type { Hypervisor } from './hypervisor.ts'
 import { domainName } from './identity.ts'
-import { instancesOf, sortCopies } from './machine-copies.ts'
+import { findMigrated, instancesOf, type Migrated, sortCopies } from './machine-copies.ts'
 import { Memory } from './memory.ts'
 import { isNamed, type Presence, type PresentMachine, readPresence } from './present-machine.ts'
 
@@ -54,6 +54,7 @@ export class Fleet {
   readonly #seen = new Map<string, string>()
   /** By machine. */
   #leftovers: ReadonlyMap<string, readonly PresentMachine[]> = new Map()
+  #migrated: readonly Migrated[] = []
   readonly #told = new Set<string>()
   #unread: readonly Missing[] = []
 
@@ -64,6 +65,13 @@ export class Fleet {
   /** All of them, those of which only data were kept, too. */
   machines(how: ReadHow = {}): Promise<PresentMachine[]> {
     return this.#readAll(how, (hypervisor) => this.#read(hypervisor))
+  }
+
+  /** For whoever is going to change them, before anything is started or stopped. */
+  async changeableMachines(how: ReadHow = {}): Promise<PresentMachine[]> {
+    const found = await this.machines(how)
+    if (how.isTolerant !== true) for (const migrated of this.#migrated) throw migratedError(migrated)
+    return found
   }
 
   /** As they were a moment ago. */
@@ -126,10 +134,12 @@ export class Fleet {
 
   #withoutLeftovers(found: readonly PresentMachine[]): PresentMachine[] {
     const { hardware, homes } = this.#options
-    const sorted = [...Map.groupBy(found, ({ record }) => record.machine)].map(([machine, copies]) => {
+    const copiesOf = Map.groupBy(found, ({ record }) => record.machine)
+    const sorted = [...copiesOf].map(([machine, copies]) => {
       const belonging = { home: homes?.get(machine), wanted: hardware.get(machine)?.hypervisor }
       return [machine, sortCopies(copies, belonging)] as const
     })
+    this.#migrated = [...copiesOf.values()].flatMap((copies) => findMigrated(copies) ?? [])
     this.#leftovers = new Map(sorted.map(([machine, { leftovers }]) => [machine, leftovers]))
     for (const [machine, { current }] of sorted) this.#seen.set(machine, current.hypervisor.uri)
     return sorted.map(([, { current }]) => current)
@@ -173,6 +183,18 @@ export class Fleet {
       this.#told.add(each.where)
     }
   }
+}
+
+/** Started where it is off, it would run twice, with the same addresses and the same data. */
+function migratedError({ on, off }: Migrated): HoldfastError {
+  const { name } = off.domain
+  return new HoldfastError(
+    'MachineMigrated',
+    `Cannot use "${on.record.machine}": it runs on ${on.hypervisor.uri}, and ${off.hypervisor.uri} has it, too, switched off; wanted: one of them`,
+    {
+      hint: `if it is to stay there, give it "hypervisor: ${on.hypervisor.uri}" and remove the other one: virsh -c ${off.hypervisor.uri} undefine ${name}; else migrate it back`,
+    },
+  )
 }
 
 /** Without virsh, none of them answers. */

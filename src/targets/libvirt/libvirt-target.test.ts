@@ -7,8 +7,9 @@ import { HARDWARE } from '../../../test/support/machine-spec.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
 import { hardwareOf } from './hardware-changes.ts'
-import type { Domain, Hypervisor } from './hypervisor.ts'
+import type { Domain, Hypervisor, Volume } from './hypervisor.ts'
 import { LibvirtTarget } from './libvirt-target.ts'
+import type { MachineRecord } from './machine-record.ts'
 import { readPlaceFacts } from './place-facts.ts'
 import { placeMachine } from './place-machine.ts'
 import { formatRecord } from './record-xml.ts'
@@ -43,10 +44,16 @@ function machineOn(hypervisor: string): Machine {
   }
 }
 
+interface Made {
+  readonly machine?: Machine
+  readonly volumes?: readonly Volume[]
+  readonly record?: Partial<MachineRecord>
+}
+
 /** The domain of the machine as it was made by that address. */
-async function madeBy(uri: string, instanceId: string, more: Partial<Domain> = {}): Promise<Domain> {
-  const machine = machineOn(uri)
-  const facts = await readPlaceFacts(hypervisorOf({ ...data, uri }), [machine], {
+async function madeBy(uri: string, instanceId: string, more: Partial<Domain> = {}, made: Made = {}): Promise<Domain> {
+  const { machine = machineOn(uri), volumes = data.volumes } = made
+  const facts = await readPlaceFacts(hypervisorOf({ ...data, uri, volumes }), [machine], {
     ...{ stack: 's', programHash: undefined, chooseType: () => Promise.resolve('kvm' as const) },
     findOrphan: async () => undefined,
   })
@@ -57,7 +64,8 @@ async function madeBy(uri: string, instanceId: string, more: Partial<Domain> = {
     ...{ type: 'kvm', vcpus, memoryMib, macs: interfaces.map(({ mac }) => mac) },
     disks: [disks.root.path, disks.seed.path],
   }
-  const record = { ...recordOf(machine, placement), hardware: hardwareOf(machine, placement), seedDigest: '' }
+  const hardware = hardwareOf(machine, placement)
+  const record = { ...recordOf(machine, placement), hardware, seedDigest: '', ...made.record }
   return domain('s-m', { uuid: placement.uuid, state: 'shut off', definition, metadata: formatRecord(record), ...more })
 }
 
@@ -109,6 +117,38 @@ test('a copy that stayed on another host is told, and only that one is removed',
   // A hypervisor of data does nothing but what stands above.
   await expect(target.write(machineOn(THERE))).rejects.toThrow('does nothing')
   expect(removed).toEqual([HERE])
+})
+
+test('a machine that was migrated, and stayed defined where it was, is not started there', async () => {
+  const here = hypervisorOf({ ...data, uri: HERE, domains: [await madeBy(HERE, 'i')] })
+  const there = hypervisorOf({ ...data, uri: THERE, domains: [await madeBy(HERE, 'i', { state: 'running' })] })
+  const target = targetOf([here, there], HERE)
+  await expect(target.read()).rejects.toMatchObject({
+    code: 'MachineMigrated',
+    message: `Cannot use "m": it runs on ${THERE}, and ${HERE} has it, too, switched off; wanted: one of them`,
+  })
+  expect([...(await target.read({ isTolerant: true })).keys()]).toEqual(['m'])
+})
+
+test('a root volume that is gone is told, with what was on it', async () => {
+  const base = volume('default', 'base')
+  const hardware = {
+    ...machineOn(HERE).hardware,
+    volumeId: undefined,
+    baseVolume: 'default/base',
+    volumePool: 'default',
+  }
+  const machine = { ...machineOn(HERE), hardware }
+  const lossOf = async (volumes: readonly Volume[], record: Partial<MachineRecord>) => {
+    const made = await madeBy(HERE, 'i', {}, { machine, volumes: [base], record: { hasBooted: true, ...record } })
+    const here = hypervisorOf({ ...data, uri: HERE, volumes, domains: [made] })
+    const compared = await targetOf([here], HERE).compareHardware([machine])
+    return compared.get('m')?.filter(({ losesData }) => losesData)
+  }
+  const root = volume('default', 's-m.qcow2')
+  expect(await lossOf([base, root], { appliedDigest: 'x' })).toEqual([])
+  expect(await lossOf([base], { appliedDigest: 'x' })).toMatchObject([{ name: 'root volume', to: root.path }])
+  expect(await lossOf([base], {})).toEqual([])
 })
 
 test('a machine that is gone meanwhile is as removed as can be', async () => {

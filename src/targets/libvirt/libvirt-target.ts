@@ -27,7 +27,7 @@ import { inTurns } from './in-turns.ts'
 import { MachineGuests } from './machine-guests.ts'
 import { Memory } from './memory.ts'
 import { findOrphan } from './orphan.ts'
-import type { DomainType } from './place-facts.ts'
+import { type DomainType, isVolumeGone, type PlaceFacts } from './place-facts.ts'
 import { placeMachine } from './place-machine.ts'
 import type { PlacedDisk } from './placement.ts'
 import {
@@ -38,7 +38,7 @@ import {
   waitingToGoOn,
   writtenMachine,
 } from './present-machine.ts'
-import { ensureProgram } from './program-volume.ts'
+import { ensureProgram, removeProgram } from './program-volume.ts'
 import { recordElement } from './record-xml.ts'
 import { deleteMachine, forgetApplied, holdsData, keepMachine, stopMachine } from './remove-machine.ts'
 import { startMachine } from './start-machine.ts'
@@ -69,6 +69,8 @@ export class LibvirtTarget implements Target {
   readonly #guests: MachineGuests
   readonly #written = new Map<string, Promise<WrittenMachine | undefined>>()
   readonly #programs = new Map<string, Promise<void>>()
+  /** Programs that nobody may have any more. */
+  readonly #released: { readonly hypervisor: Hypervisor; readonly disk: PlacedDisk }[] = []
   readonly #states = new Memory<MachineState>(MEMORY)
 
   constructor(options: LibvirtTargetOptions) {
@@ -80,7 +82,7 @@ export class LibvirtTarget implements Target {
   }
 
   async read(how?: ReadHow): Promise<ReadonlyMap<string, ExistingMachine>> {
-    const machines = (await this.#fleet.machines(how)).filter(({ record }) => record.isKept !== true)
+    const machines = (await this.#fleet.changeableMachines(how)).filter(({ record }) => record.isKept !== true)
     const read = await inTurns(machines, async (present) => existingMachine(present, await this.#writtenOf(present)))
     return new Map(read.map((existing) => [existing.name, existing]))
   }
@@ -104,7 +106,7 @@ export class LibvirtTarget implements Target {
         const there = present.get(machine.name)
         if (there === undefined || facts === undefined) return [machine.name, []] as const
         const placement = placeMachine(machine, facts)
-        const changes = hardwareChanges(machine, placement, there)
+        const changes = [...hardwareChanges(machine, placement, there), ...lostRoot(there, facts)]
         const written = await this.#writtenOf(there)
         // One that is made anew gets all of it.
         const isMadeAnew = changes.some(({ takes }) => takes === 'replace')
@@ -126,6 +128,7 @@ export class LibvirtTarget implements Target {
       ...this.#placing(hypervisor, true),
       ...{ present, onPhase: this.#options.onPhase },
       ensureProgram: (disk) => this.#ensureProgram(hypervisor, disk),
+      releaseProgram: async (disk) => void this.#released.push({ hypervisor, disk }),
       guest: async () => {
         if (present === undefined) throw new TypeError(`${machine.name} does not run`)
         const guest = this.#guests.of(present)
@@ -213,9 +216,10 @@ export class LibvirtTarget implements Target {
     yield* readGuestLogs(guests, options, (machine, error) => this.#tell(machine, messageOf(error), true))
   }
 
-  /** Programs of machines that went on to another version went with the last machine that had them. */
-  settle(): Promise<void> {
-    return Promise.resolve()
+  /** Not before: a container has the directory mounted with which it was started, and copies from it when its services start anew. */
+  async settle(): Promise<void> {
+    for (const { hypervisor, disk } of this.#released.splice(0))
+      await removeProgram(hypervisor, disk, await hypervisor.domains())
   }
 
   shutdown(): Promise<void> {
@@ -271,9 +275,12 @@ export class LibvirtTarget implements Target {
   }
 
   async #removeLeftovers({ name, hardware }: Machine): Promise<void> {
-    for (const left of this.#fleet.leftovers(name)) {
-      if (left.hypervisor.uri === hardware.hypervisor) continue
-      this.#tell(name, `removing what is left of it on ${left.hypervisor.uri}`)
+    for (const { hypervisor, record } of this.#fleet.leftovers(name)) {
+      if (hypervisor.uri === hardware.hypervisor) continue
+      // It may have been started since it was seen.
+      const left = await this.#fleet.findOn(hypervisor, name)
+      if (left?.record.instanceId !== record.instanceId) continue
+      this.#tell(name, `removing what is left of it on ${hypervisor.uri}`)
       await this.#removeOne(left, false)
     }
   }
@@ -328,6 +335,13 @@ export class LibvirtTarget implements Target {
   #tell(machine: string, phase: string, isWarning = false): void {
     this.#options.onPhase(machine, phase, isWarning)
   }
+}
+
+/** It is made anew when the machine is started, with nothing on it. */
+function lostRoot({ record: { disks, appliedDigest } }: PresentMachine, facts: PlaceFacts): readonly HardwareChange[] {
+  if (appliedDigest === undefined || !disks.root.isOurs || !isVolumeGone(facts, disks.root)) return []
+  const why = 'it is gone, with all that was on it: the machine begins anew'
+  return [{ name: 'root volume', from: 'none', to: disks.root.path, takes: 'live', why, losesData: true }]
 }
 
 /** `known`: what the record says differs. Somebody else may have changed it, and who takes a stack down does. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { machineRecord } from '../../../test/support/fake-virsh.ts'
 import { domain, hypervisorOf } from '../../../test/support/hypervisor-data.ts'
-import { instancesOf, sortCopies } from './machine-copies.ts'
+import { findMigrated, instancesOf, sortCopies } from './machine-copies.ts'
 import type { MachineRecord } from './machine-record.ts'
 
 const copy = (uri: string, instanceId: string, more: Partial<MachineRecord> = {}) => ({
@@ -42,4 +42,14 @@ test('the same machine by two addresses is one, by the address of the file', () 
   expect(sorted(seen, 'b', 'a')).toEqual(['a', []])
   expect(instancesOf(seen, 'b').map(uriOf)).toEqual(['b'])
   expect(instancesOf([...seen, copy('c', '2')], undefined).map(uriOf)).toEqual(['a', 'c'])
+})
+
+test('one that runs on one host and is off on another was migrated: it is where it runs', () => {
+  const off = { ...copy('a', '1'), domain: domain('s-m', { state: 'shut off' }) }
+  const seen = [off, copy('b', '1')]
+  expect(sorted(seen, 'a', 'a')).toEqual(['b', []])
+  expect(instancesOf(seen, 'a').map(uriOf)).toEqual(['b', 'a'])
+  expect(findMigrated(seen)).toMatchObject({ on: { hypervisor: { uri: 'b' } }, off: { hypervisor: { uri: 'a' } } })
+  expect(findMigrated([copy('a', '1'), copy('b', '1')])).toBeUndefined()
+  expect(findMigrated([off, copy('b', '2')])).toBeUndefined()
 })

@@ -1,13 +1,14 @@
 // What a hypervisor has that machines can be placed on or would collide with: asked once for all machines of it, and from
 // then on plain data.
 
+import { basename } from 'node:path'
 import type { Accelerator, Hardware } from '../../machine/hardware.ts'
 import type { Machine } from '../../machine/machine.ts'
 import { type Claimed, claimedBy } from './claims.ts'
 import { domainName } from './identity.ts'
 import type { Domain, HostFacts, Hypervisor, Network, Pool, Volume } from './hypervisor.ts'
 import type { MachineRecord } from './machine-record.ts'
-import type { Placement } from './placement.ts'
+import type { PlacedDisk, Placement } from './placement.ts'
 import { readRecord } from './record-xml.ts'
 
 export type DomainType = Placement['domainType']
@@ -97,6 +98,12 @@ export async function readPlaceFacts(
     domainTypes: await typesOf(machines, present, stack, chooseType),
     programHash,
   }
+}
+
+/** Whether it was looked for, and is not there. */
+export function isVolumeGone({ volumes }: PlaceFacts, { pool, path }: PlacedDisk): boolean {
+  const id = `${pool}/${basename(path)}`
+  return volumes.has(id) && volumes.get(id) === undefined
 }
 
 /** What a directory has that containers can boot from. */

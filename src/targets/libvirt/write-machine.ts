@@ -20,7 +20,7 @@ import { baseVolumeId, type DomainType, type PlaceFacts, readPlaceFacts } from '
 import { placeMachine } from './place-machine.ts'
 import type { PlacedDisk, Placement } from './placement.ts'
 import { isRunning, type PresentMachine, writtenMachine } from './present-machine.ts'
-import { programHash, removeProgram } from './program-volume.ts'
+import { programHash } from './program-volume.ts'
 import { recordElement } from './record-xml.ts'
 import { readSeed, type SeedFiles, type SeedPlace, writeSeed } from './seed-volume.ts'
 import { discardBoot, unborn, whyUnfinished } from './unfinished-boot.ts'
@@ -37,6 +37,8 @@ export interface WriteOptions {
   readonly guest: () => Promise<GuestMachine>
   /** Resolves when our program is there, on its hypervisor. */
   readonly ensureProgram: (disk: PlacedDisk) => Promise<void>
+  /** That of another version, which this machine has no longer. */
+  readonly releaseProgram: (disk: PlacedDisk) => Promise<void>
   /** For files that are gone when we are done. */
   readonly temporary: string
   readonly signal: AbortSignal
@@ -138,7 +140,7 @@ class Writing {
   }
 
   async write(): Promise<void> {
-    const { present, hypervisor } = this.#options
+    const { present, hypervisor, releaseProgram } = this.#options
     const { domain, disks } = this.#placement
     await this.#ensureRoot()
     await this.#ensureProgram()
@@ -148,8 +150,7 @@ class Writing {
     if (JSON.stringify(this.#record) !== JSON.stringify(present?.record))
       await hypervisor.setMetadata(domain, recordElement(this.#record))
     const old = present?.record.disks.program
-    if (old !== undefined && old.path !== disks.program?.path)
-      await removeProgram(hypervisor, old, await hypervisor.domains())
+    if (old !== undefined && old.path !== disks.program?.path) await releaseProgram(old)
   }
 
   /** A machine whose root disk was taken away begins anew. */
