@@ -159,6 +159,14 @@ test('elsewhere each change is a line with the time since the start', () => {
   expect(terminal.isCursorVisible).toBe(true)
 })
 
+test('elsewhere nothing is told twice where there are no machines', () => {
+  const terminal = Object.assign(new Terminal(), { isTTY: false })
+  const view = new ProgressView({ env: {} }, terminal)
+  tell(view, [undefined, 'ready', 'lab is gone'])
+  view.close()
+  expect(terminal.everything).toEqual(['     0.0 s  lab is gone'])
+})
+
 test('where nothing was done, nothing is left', () => {
   const terminal = new Terminal()
   const view = new ProgressView({ env: {} }, terminal)

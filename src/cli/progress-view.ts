@@ -73,7 +73,8 @@ export class ProgressView {
           .map((line) => `${line}\n`)
           .join(''),
       )
-    else if (summaryText(list) !== '') this.#print(`${this.#elapsed()}  ${printable(summaryText(list))}`)
+    // Of the whole alone, the last word was told as it came.
+    else if (list.rows.length > 0) this.#print(`${this.#elapsed()}  ${printable(summaryText(list))}`)
   }
 
   [Symbol.dispose](): void {
