@@ -31,6 +31,7 @@ export interface Placing extends Pick<PlaceContext, 'stackId' | 'hypervisors' | 
   readonly target: TargetName
 }
 
+/** `stop`: processes only. `keep-data`: the machines, but not their data. `purge`: everything. */
 export type DownHow = 'stop' | 'keep-data' | 'purge'
 const ENDED = { stop: 'stopped', 'keep-data': 'removed, its data are kept', purge: 'removed' } as const
 
