@@ -17,7 +17,7 @@ const HIDDEN_LINE = '(not shown: the file has secrets)'
 const EFFECTS: readonly Effect[] = ['none', 'next start', 'reload', 'restart', 'start', 'replace', 'remove']
 
 export interface CompareOptions {
-  /** Owners can only be set, and so only be compared, by root. */
+  /** Where owners cannot be set, they are not compared. */
   readonly withOwners: boolean
   /** Lines of new files as they are shown, kept from machine to machine: those of a kind share most of their files. */
   readonly shown?: WeakMap<Content, readonly DiffLine[]>

@@ -60,7 +60,6 @@ const MOST_ROUNDS = 4
 
 export class Operator extends StackHandle {
   readonly stack: Stack
-  readonly #isRoot: boolean
   /** What there is data of, else what a new cluster gets. */
   #postgresVersion = ''
   #keyring: StackKeyring
@@ -97,7 +96,6 @@ export class Operator extends StackHandle {
     this.#keyring = keyring
     this.#record = record
     this.#id = id
-    this.#isRoot = context.isRoot
   }
 
   /** Of PostgreSQL's data, where the stack has some. */
@@ -276,7 +274,7 @@ export class Operator extends StackHandle {
     const states = await this.target.observe()
     refuseImpossible(this.stack, machines, existing)
     const gone = [...existing.values()].filter(({ name }) => !machines.some((machine) => machine.name === name))
-    const options = { withOwners: this.#isRoot, shown: new WeakMap() }
+    const options = { withOwners: this.place.setsOwners, shown: new WeakMap() }
     const changes = await this.target.compareHardware(machines.filter(({ name }) => existing.has(name)))
     refuseUnseen(machines, existing, { homes: this.#record?.homes ?? {}, unread: this.target.unread() })
     const plans = machines.map((machine) => {

@@ -34,6 +34,8 @@ const USUAL_POSTGRES = '15'
 
 export class LibvirtPlace implements Place {
   readonly target: LibvirtTarget
+  /** By the guest's own root, whoever we are here. */
+  readonly setsOwners = true
   readonly #stack: string
   readonly #stackId: string
   readonly #path: string

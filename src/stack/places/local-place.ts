@@ -39,6 +39,11 @@ export class LocalPlace implements Place {
     return machine
   }
 
+  /** Only root can give files away. */
+  get setsOwners(): boolean {
+    return this.#isRoot
+  }
+
   postgresVersion(): Promise<string> {
     return newestPostgres(new AbortController().signal)
   }

@@ -14,6 +14,8 @@ export type PlaceSite = Pick<Site, 'path' | 'program' | 'watchdogDevice' | 'post
 
 export interface Place {
   readonly target: Target
+  /** Files get their owners there. Where they cannot, owners say nothing. */
+  readonly setsOwners: boolean
   site(postgresVersion: string): PlaceSite
   /** The machine with what every machine has there. */
   complete(machine: Machine, site: Site): Machine
