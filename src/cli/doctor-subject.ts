@@ -23,8 +23,5 @@ export async function chooseSubject(choice: StackChoice, io: Io): Promise<Doctor
     }
   }
   const operator = await openStack(choice, io)
-  return {
-    needs: operator.place.needs(await operator.machines()),
-    check: (signal) => operator.checkHost(signal),
-  }
+  return { needs: operator.needs(), check: (signal) => operator.checkHost(signal) }
 }

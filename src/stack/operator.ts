@@ -24,6 +24,7 @@ import { writeKept } from './kept.ts'
 import { readAddresses } from './addresses-file.ts'
 import { loadStack, machineAddresses } from './load-stack.ts'
 import { withLock } from './lock.ts'
+import type { HostNeeds } from './places/place.ts'
 import type { Plan } from './plan.ts'
 import type { Progress } from './progress.ts'
 import { readStatus } from './read-status.ts'
@@ -114,8 +115,14 @@ export class Operator extends StackHandle {
     return this.#compare(this.#render(existing), existing)
   }
 
+  /** What this host needs. Nobody is asked for that: what to ask with may be what is missing. */
+  needs(): HostNeeds {
+    return this.place.needs(this.#render(new Map()))
+  }
+
+  /** Likewise: hypervisors that do not answer are among what is found. */
   async checkHost(signal: AbortSignal): Promise<readonly Finding[]> {
-    return this.place.check(await this.machines(), { postgresVersion: this.dataVersion, signal })
+    return this.place.check(this.#render(new Map()), { postgresVersion: this.dataVersion, signal })
   }
 
   async up(options: UpOptions): Promise<void> {
