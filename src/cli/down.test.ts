@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -92,6 +92,58 @@ describe('what is left is told', () => {
     expect((await down('kvm', '--purge', '--without', 'qemu:///else')).code).toBe(2)
     expect((await down('kvm', '--purge', '--without', THERE)).code).toBe(0)
     expect(existsSync(directory())).toBe(false)
+  })
+})
+
+describe('a stack of virtual machines whose record is', () => {
+  const record = () => stackDirectory(state, 'kvm').record
+  const key = () => join(stackDirectory(state, 'kvm').secrets, 'ca.key')
+  const LOST = [
+    ['damaged', () => writeFileSync(record(), '{"id":"ours","target":"lib')],
+    ['gone', () => rmSync(record())],
+  ] as const
+  beforeEach(async () => {
+    await remember(HERE)
+    mkdirSync(stackDirectory(state, 'kvm').secrets)
+    writeFileSync(key(), 'key')
+    virsh.add(HERE, machineRecord('kvm', 'a', { stackId: 'ours' }))
+  })
+
+  describe.each(LOST)('%s', (_, lose) => {
+    beforeEach(() => lose())
+
+    test.each([[[]], [['--keep-data']], [['--purge']], [['--purge', '--foreign']]])(
+      'is not taken for a local one by "down kvm %s"',
+      async (how) => {
+        const { code, stderr } = await down('kvm', ...how)
+        expect(stderr).toContain(
+          'Cannot find the machines of "kvm": what says where they are is lost; nothing was touched',
+        )
+        expect(stderr).toContain(record())
+        expect(stderr).toContain('"holdfast down FILE --foreign"')
+        expect([code, virsh.domains(HERE), existsSync(key())]).toEqual([1, ['kvm-a'], true])
+      },
+    )
+
+    test.each([HERE, THERE])('is not taken away by its file alone either, with %s in it', async (uri) => {
+      appendFileSync(file, `hypervisor: ${uri}\n`)
+      const { code, stderr } = await down(file, '--purge')
+      expect(stderr).toContain('"holdfast down FILE --foreign"')
+      expect([code, virsh.domains(HERE), existsSync(key())]).toEqual([1, ['kvm-a'], true])
+    })
+
+    test('is taken away by its file where it is said to be ours', async () => {
+      expect((await down(file, '--purge', '--foreign')).code).toBe(0)
+      expect([virsh.domains(HERE), existsSync(directory())]).toEqual([[], false])
+    })
+
+    test('stays known as long as a hypervisor of its file does not answer, or is said to be gone', async () => {
+      virsh.make(HERE, 'silent')
+      expect((await down(file, '--purge', '--foreign')).code).toBe(1)
+      expect(existsSync(key())).toBe(true)
+      expect((await down(file, '--purge', '--foreign', '--without', HERE)).code).toBe(0)
+      expect(existsSync(directory())).toBe(false)
+    })
   })
 })
 

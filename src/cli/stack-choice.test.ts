@@ -46,11 +46,14 @@ describe('a stack that is to be stopped', () => {
     expect([await handle('before'), await handle('now'), await handle(file)]).toEqual(['before', 'now', 'now'])
   })
 
-  test('is found beside one whose record is damaged, and that one by its name', async () => {
+  test('is found beside one whose record is damaged, and that one by name and file where it has machines here', async () => {
     const file = keep('lab')
     keep('damaged')
     writeFileSync(join(state, 'stacks/damaged/stack.json'), '{')
+    await expect(handle('damaged')).rejects.toMatchObject({ code: 'StateInvalid' })
+    mkdirSync(join(state, 'stacks/damaged/machines/etcd-1'), { recursive: true })
     expect([await handle(file), await handle('damaged')]).toEqual(['lab', 'damaged'])
+    expect(await handle(join(directory, 'damaged.yaml'))).toBe('damaged')
   })
 })
 

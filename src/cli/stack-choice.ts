@@ -6,9 +6,10 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { HoldfastError, reasonOf } from '../lib/errors.ts'
 import { stackDirectory } from '../stack/directory.ts'
 import { StackHandle } from '../stack/handle.ts'
-import { findStackFile } from '../stack/load-stack.ts'
+import { findStackFile, loadStack } from '../stack/load-stack.ts'
 import { Operator } from '../stack/operator.ts'
 import { readRecord } from '../stack/record.ts'
+import { recall, recordOf } from '../stack/remembered.ts'
 import type { Io } from './command.ts'
 import { defaultStateDirectory } from './state-directory.ts'
 
@@ -56,11 +57,14 @@ export async function openHandle(
 ): Promise<StackHandle> {
   const state = stateOf(options.state, io)
   const { name, file } = choose(chosen, state)
-  if (file === undefined) return StackHandle.find({ name, ...contextOf(state, io), ...how })
+  const context = { ...contextOf(state, io), ...how }
+  if (file === undefined) return StackHandle.find({ name, ...context })
   const names = await stacksFrom(file, state)
-  if (names.length === 1) return StackHandle.find({ name: names[0], ...contextOf(state, io), ...how })
+  if (names.length === 1) return StackHandle.find({ name: names[0], ...context })
   // Of several from one file (its name was changed), the one that it names now.
-  return openStack({ positionals: [file], options }, io, how)
+  const stack = await loadStack({ file, env: io.env })
+  const isKnown = recordOf(await recall(stackDirectory(state, stack.name))) !== undefined
+  return isKnown ? openStack({ positionals: [file], options }, io, how) : StackHandle.findByFile(stack, context)
 }
 
 function contextOf(state: string, io: Io) {
@@ -124,7 +128,7 @@ async function chosenFile(
 async function stacksFrom(file: string, state: string): Promise<string[]> {
   const names: string[] = []
   for (const name of knownStacks(state)) {
-    const record = await readRecord(stackDirectory(state, name).record).catch(() => undefined)
+    const record = recordOf(await recall(stackDirectory(state, name)))
     if (record?.file === file) names.push(name)
   }
   return names

@@ -40,6 +40,12 @@ describe('a stack is stopped, also when', () => {
     expect(running()).toEqual([])
   })
 
+  test('what is remembered of the stack is damaged', async () => {
+    writeFileSync(join(stack.directory, 'stack.json'), '{"target":"lib')
+    await down('stop')
+    expect(running()).toEqual([])
+  })
+
   test('somebody has planted something in a machine', async () => {
     const path = join(rootOf(stack.layout, 'one'), 'etc/app.conf')
     rmSync(path)

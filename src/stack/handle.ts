@@ -5,15 +5,18 @@ import { rm, rmdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { HoldfastError } from '../lib/errors.ts'
 import type { MachineKind } from '../machine/machine.ts'
+import { hasLocalMachines } from '../targets/local/has-local-machines.ts'
 import type { Target, Unread } from '../targets/target.ts'
 import { allOrFirstFailure } from './all-or-first-failure.ts'
 import { type StackDirectory, stackDirectory } from './directory.ts'
+import { hypervisorsOf } from './homes.ts'
 import { withLock } from './lock.ts'
 import { openPlace } from './places/open-place.ts'
 import type { Place, PlaceContext } from './places/place.ts'
 import type { Progress } from './progress.ts'
-import { forgetHypervisors, readRecord, type StackRecord } from './record.ts'
-import type { TargetName } from './stack.ts'
+import { forgetHypervisors, type StackRecord } from './record.ts'
+import { isLost, placeUnknown, recall, recordOf } from './remembered.ts'
+import type { Stack, TargetName } from './stack.ts'
 
 export interface HandleContext extends Pick<PlaceContext, 'isRoot' | 'env' | 'stopSignal'> {
   /** Where all stacks are kept. */
@@ -47,13 +50,31 @@ export class StackHandle {
   readonly place: Place
   #progress: Progress | undefined
 
-  /** By what was remembered of it. */
+  /** By what was remembered of it; where that is lost, by its machines in its directory. */
   static async find(context: HandleContext): Promise<StackHandle> {
-    // One that cannot be read says nothing about where the machines are; local ones are found without.
-    const kept = await readRecord(stackDirectory(context.state, context.name).record).catch(() => undefined)
+    const directory = stackDirectory(context.state, context.name)
+    const remembered = await recall(directory)
+    const kept = recordOf(remembered)
+    if (kept === undefined && !hasLocalMachines(directory.path)) throw placeUnknown(context.name, directory, remembered)
     const record = withoutGone(kept, context.without)
     const { target = 'local', hypervisors = [], id: stackId = randomUUID() } = record ?? {}
     return new StackHandle(context, { target, stackId, hypervisors, hardware: new Map() })
+  }
+
+  /**
+   * By its file, where nothing is remembered of it, or that is lost. Its machines are in its directory, else where the file says; there,
+   * nothing tells them from those of another stack of that name.
+   */
+  static async findByFile(stack: Stack, context: Omit<HandleContext, 'name'>): Promise<StackHandle> {
+    const { name } = stack
+    const directory = stackDirectory(context.state, name)
+    const remembered = await recall(directory)
+    const isHere = hasLocalMachines(directory.path)
+    if (!isHere && isLost(remembered, directory) && context.takesForeign !== true)
+      throw placeUnknown(name, directory, remembered)
+    const target = isHere ? 'local' : stack.target
+    const hypervisors = withoutThose(hypervisorsOf(stack), context.without)
+    return new StackHandle({ ...context, name }, { target, stackId: randomUUID(), hypervisors, hardware: new Map() })
   }
 
   constructor({ state, name, ...context }: HandleContext, { target, ...machines }: Placing) {
@@ -136,14 +157,18 @@ export class StackHandle {
 
 /** What was remembered, but for hypervisors that are gone for good. */
 export function withoutGone(record: StackRecord | undefined, gone: readonly string[] = []): StackRecord | undefined {
-  const known = record?.hypervisors ?? []
+  withoutThose(record?.hypervisors ?? [], gone)
+  return record && forgetHypervisors(record, gone)
+}
+
+function withoutThose(known: readonly string[], gone: readonly string[] = []): readonly string[] {
   const unknown = gone.find((uri) => !known.includes(uri))
   if (unknown !== undefined)
     throw new HoldfastError(
       'Usage',
       `Cannot go on without "${unknown}": the stack is not known to have machines there; known: ${known.join(', ') || 'none'}`,
     )
-  return record && forgetHypervisors(record, gone)
+  return known.filter((uri) => !gone.includes(uri))
 }
 
 function isForeign({ error }: Unread): boolean {

@@ -19,6 +19,7 @@ import { Clients } from './clients.ts'
 import { compareMachine, removedMachine } from './compare.ts'
 import { stackDirectory } from './directory.ts'
 import { type HandleContext, StackHandle, withoutGone } from './handle.ts'
+import { homesOf, homesOn, hypervisorsOf } from './homes.ts'
 import { StackKeyring } from './keyring.ts'
 import { writeKept } from './kept.ts'
 import { readAddresses } from './addresses-file.ts'
@@ -327,20 +328,6 @@ export class Operator extends StackHandle {
       keyring: this.#keyring,
     }
   }
-}
-
-function hypervisorsOf(stack: Stack): string[] {
-  return stack.target === 'local' ? [] : [...new Set(machineSpecs(stack).map(({ hardware }) => hardware.hypervisor))]
-}
-
-function homesOf(stack: Stack): Record<string, string> {
-  if (stack.target === 'local') return {}
-  return Object.fromEntries(machineSpecs(stack).map(({ name, hardware }) => [name, hardware.hypervisor]))
-}
-
-/** Of machines that may still be there. */
-function homesOn(record: StackRecord | undefined, hypervisors: readonly string[]): Record<string, string> {
-  return Object.fromEntries(Object.entries(record?.homes ?? {}).filter(([, uri]) => hypervisors.includes(uri)))
 }
 
 function refuseWithout(stack: Stack, gone: readonly string[] = []): void {
