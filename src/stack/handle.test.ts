@@ -6,6 +6,7 @@ import { file, isRoot, LocalStack, machine, service } from '../../test/support/l
 import { rootOf } from '../targets/local/layout.ts'
 import { stateFile } from '../targets/local/state-file.ts'
 import { type DownHow, StackHandle } from './handle.ts'
+import { writeRecord } from './record.ts'
 
 let stack: LocalStack
 let state: string
@@ -61,4 +62,16 @@ test('a machine of which it is not known what its data is keeps everything', asy
   expect(running()).toEqual([])
   expect(existsSync(join(rootOf(stack.layout, 'one'), 'etc/app.conf'))).toBe(true)
   expect(existsSync(rootOf(stack.layout, 'two'))).toBe(false)
+})
+
+test('a stack that another command has changed meanwhile is not taken down by what was known before', async () => {
+  const handle = await StackHandle.find({ ...context, state })
+  await writeRecord(handle.directory.record, {
+    ...{ id: 'x', file: '/lab.yaml', isEtcdFormed: true, isComplete: true, postgresVersion: undefined },
+    ...{ target: 'local', hypervisors: [] },
+  })
+  const before = running()
+  await expect(handle.down('purge', () => undefined)).rejects.toMatchObject({ code: 'StackChanged', retryable: true })
+  expect(running()).toEqual(before)
+  expect(before).not.toEqual([])
 })

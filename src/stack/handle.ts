@@ -14,8 +14,8 @@ import { withLock } from './lock.ts'
 import { openPlace } from './places/open-place.ts'
 import type { Place, PlaceContext } from './places/place.ts'
 import type { Progress } from './progress.ts'
-import { forgetHypervisors, type StackRecord } from './record.ts'
-import { isLost, placeUnknown, recall, recordOf } from './remembered.ts'
+import { forgetHypervisors, type StackRecord, writeRecord } from './record.ts'
+import { changedMeanwhile, isLost, isSame, placeUnknown, recall, recordOf, type Remembered } from './remembered.ts'
 import type { Stack, TargetName } from './stack.ts'
 
 export interface HandleContext extends Pick<PlaceContext, 'isRoot' | 'env' | 'stopSignal'> {
@@ -32,6 +32,8 @@ export interface HandleContext extends Pick<PlaceContext, 'isRoot' | 'env' | 'st
 /** Where the machines are. */
 export interface Placing extends Pick<PlaceContext, 'stackId' | 'hypervisors' | 'homes' | 'hardware'> {
   readonly target: TargetName
+  /** What that was decided by. */
+  readonly remembered: Remembered
 }
 
 /** `stop`: processes only. `keep-data`: the machines, but not their data. `purge`: everything. */
@@ -49,6 +51,7 @@ export class StackHandle {
   readonly directory: StackDirectory
   readonly place: Place
   #progress: Progress | undefined
+  #remembered: Remembered
 
   /** By what was remembered of it; where that is lost, by its machines in its directory. */
   static async find(context: HandleContext): Promise<StackHandle> {
@@ -58,7 +61,7 @@ export class StackHandle {
     if (kept === undefined && !hasLocalMachines(directory.path)) throw placeUnknown(context.name, directory, remembered)
     const record = withoutGone(kept, context.without)
     const { target = 'local', hypervisors = [], id: stackId = randomUUID() } = record ?? {}
-    return new StackHandle(context, { target, stackId, hypervisors, hardware: new Map() })
+    return new StackHandle(context, { target, stackId, hypervisors, hardware: new Map(), remembered })
   }
 
   /**
@@ -74,11 +77,13 @@ export class StackHandle {
       throw placeUnknown(name, directory, remembered)
     const target = isHere ? 'local' : stack.target
     const hypervisors = withoutThose(hypervisorsOf(stack), context.without)
-    return new StackHandle({ ...context, name }, { target, stackId: randomUUID(), hypervisors, hardware: new Map() })
+    const stackId = randomUUID()
+    return new StackHandle({ ...context, name }, { target, stackId, hypervisors, hardware: new Map(), remembered })
   }
 
-  constructor({ state, name, ...context }: HandleContext, { target, ...machines }: Placing) {
+  constructor({ state, name, ...context }: HandleContext, { target, remembered, ...machines }: Placing) {
     this.name = name
+    this.#remembered = remembered
     this.directory = stackDirectory(state, name)
     this.place = openPlace(target, {
       ...context,
@@ -92,6 +97,23 @@ export class StackHandle {
   /** From now on, what machines are at is told there. */
   protected listen(progress: Progress): void {
     this.#progress = progress
+  }
+
+  /**
+   * Nobody else changes the stack while the work is done; and nobody has done so since it was opened, which may be long ago: the user was
+   * asked in between. The work gets what is remembered.
+   */
+  protected alone(work: (record: StackRecord | undefined) => Promise<void>): Promise<void> {
+    return withLock(this.directory.path, async () => {
+      const now = await recall(this.directory)
+      if (!isSame(this.#remembered, now)) throw changedMeanwhile(this.name)
+      await work(recordOf(now))
+    })
+  }
+
+  protected async remember(record: StackRecord): Promise<void> {
+    await writeRecord(this.directory.record, record)
+    this.#remembered = record
   }
 
   get target(): Target {
@@ -109,7 +131,7 @@ export class StackHandle {
   /** Needs nothing of what machines can spoil: neither their files nor ours about them. */
   async down(how: DownHow, progress: Progress): Promise<void> {
     this.listen(progress)
-    await withLock(this.directory.path, async () => {
+    await this.alone(async () => {
       const machines = [...(await this.found())]
       const unread = this.target.unread()
       const left = unread.filter((each) => !isForeign(each))
@@ -148,6 +170,7 @@ export class StackHandle {
   async #removeDirectory(): Promise<void> {
     const { path } = this.directory
     await rm(path, { recursive: true, force: true })
+    this.#remembered = undefined
     const stacks = dirname(path)
     await rmdir(stacks)
       .then(() => rmdir(dirname(stacks)))

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { reveal } from '../machine/content.ts'
 import type { Machine } from '../machine/machine.ts'
 import { LibvirtTarget } from '../targets/libvirt/libvirt-target.ts'
@@ -9,7 +9,8 @@ import { newestPostgres } from '../targets/local/postgres-programs.ts'
 import type { ExistingMachine } from '../targets/target.ts'
 import { stackDirectory } from './directory.ts'
 import { Operator } from './operator.ts'
-import { writeRecord } from './record.ts'
+import { LibvirtPlace } from './places/libvirt-place.ts'
+import { readRecord, type StackRecord, writeRecord } from './record.ts'
 
 const { signal } = new AbortController()
 let directory: string
@@ -26,6 +27,20 @@ afterEach(() => {
 })
 
 const open = () => Operator.open({ file, state: directory, env: {}, isRoot: false, stopSignal: () => signal })
+
+/** A stack of one that is not there yet, and no libvirt. */
+function useVirtualMachines() {
+  const network = 'libvirt_network: { network_name: default, ip: 192.168.122.10 }'
+  const member = `{ name: a, volume_id: /x, ${network} }`
+  writeFileSync(
+    file,
+    `name: kvm\ntarget: libvirt\nhypervisor: qemu+tcp://127.0.0.1:1/system\ndomain: kvm.test\netcd: { members: [${member}] }\n`,
+  )
+  vi.spyOn(LibvirtPlace.prototype, 'refuseElsewhere').mockResolvedValue()
+  vi.spyOn(LibvirtTarget.prototype, 'observe').mockResolvedValue(new Map())
+  vi.spyOn(LibvirtTarget.prototype, 'compareHardware').mockResolvedValue(new Map())
+  return vi.spyOn(LibvirtTarget.prototype, 'read').mockResolvedValue(new Map())
+}
 
 async function dataDirectories(operator: Operator): Promise<string[]> {
   const machines = await operator.machines()
@@ -54,13 +69,73 @@ test('data stays with the PostgreSQL that made it, and the host is asked for tha
   })
 })
 
+describe('what another command changes between the plan and its confirmation', () => {
+  const record = {
+    ...{ id: 'x', file: '', target: 'libvirt' as const, isEtcdFormed: false, isComplete: false, postgresVersion: '15' },
+    ...{ hypervisors: ['qemu:///system', 'qemu+ssh://b/system'], homes: { a: 'qemu:///system' } },
+  }
+  const write = (news: Partial<StackRecord>) =>
+    writeRecord(stackDirectory(directory, 'kvm').record, { ...record, file, ...news })
+  /** One that goes no further than to its first credential. */
+  const up = (operator: Operator) =>
+    operator.up({ progress: () => undefined, signal: AbortSignal.abort(), timeoutMs: 1, adopt: false })
+  const planned = async () => {
+    const operator = await open()
+    await operator.plan()
+    return operator
+  }
+  const kept = () => readdirSync(stackDirectory(directory, 'kvm').path)
+
+  beforeEach(async () => {
+    useVirtualMachines()
+    await write({})
+  })
+
+  test.each<[string, Partial<StackRecord>]>([
+    ['that etcd is formed', { isEtcdFormed: true, isComplete: true }],
+    ['the stack itself', { id: 'y' }],
+    ['its file', { file: '/elsewhere.yaml' }],
+    ['its hypervisors', { hypervisors: ['qemu:///system'] }],
+    ['where a machine is', { homes: { a: 'qemu+ssh://b/system' } }],
+    ['the version of PostgreSQL', { postgresVersion: '17' }],
+  ])('is not overlooked: %s', async (_, news) => {
+    const operator = await planned()
+    await write(news)
+    await expect(up(operator)).rejects.toMatchObject({ code: 'StackChanged', retryable: true })
+    expect(kept()).toEqual(['stack.json'])
+    expect(await readRecord(stackDirectory(directory, 'kvm').record)).toMatchObject(news)
+  })
+
+  test('is not overlooked: that it is gone', async () => {
+    const operator = await planned()
+    rmSync(join(directory, 'stacks'), { recursive: true })
+    await expect(up(operator)).rejects.toMatchObject({ code: 'StackChanged' })
+    expect(existsSync(join(directory, 'stacks'))).toBe(false)
+  })
+
+  test('is not overlooked: that it is there', async () => {
+    rmSync(join(directory, 'stacks'), { recursive: true })
+    const operator = await planned()
+    await write({})
+    await expect(up(operator)).rejects.toMatchObject({ code: 'StackChanged' })
+  })
+
+  test.each<[string, Partial<StackRecord>]>([
+    ['that the last one came to its end', { isComplete: true }],
+    ['the order of hypervisors', { hypervisors: record.hypervisors.toReversed() }],
+    ['an id that it never had', { id: undefined }],
+  ])('is no reason to refuse: %s', async (_, news) => {
+    if ('id' in news) await write(news)
+    const operator = await planned()
+    await write(news)
+    await expect(up(operator)).rejects.toMatchObject({ name: 'AbortError' })
+    // What it has written itself neither.
+    await expect(up(operator)).rejects.toMatchObject({ name: 'AbortError' })
+  })
+})
+
 test('another owner is planned for a virtual machine by every user: its own root sets it', async () => {
-  const network = 'libvirt_network: { network_name: default, ip: 192.168.122.10 }'
-  const member = `{ name: a, volume_id: /x, ${network} }`
-  writeFileSync(file, `name: kvm\ntarget: libvirt\ndomain: kvm.test\netcd: { members: [${member}] }\n`)
-  const read = vi.spyOn(LibvirtTarget.prototype, 'read').mockResolvedValue(new Map())
-  vi.spyOn(LibvirtTarget.prototype, 'observe').mockResolvedValue(new Map())
-  vi.spyOn(LibvirtTarget.prototype, 'compareHardware').mockResolvedValue(new Map())
+  const read = useVirtualMachines()
   const operator = await open()
   const [machine] = await operator.machines()
   const [{ path, owner }] = machine.files

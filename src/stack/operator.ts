@@ -24,13 +24,12 @@ import { StackKeyring } from './keyring.ts'
 import { writeKept } from './kept.ts'
 import { readAddresses } from './addresses-file.ts'
 import { loadStack, machineAddresses } from './load-stack.ts'
-import { withLock } from './lock.ts'
 import type { HostNeeds } from './places/place.ts'
 import type { Plan } from './plan.ts'
 import type { Progress } from './progress.ts'
 import { readStatus } from './read-status.ts'
 import { examples } from './examples.ts'
-import { readRecord, type StackRecord, writeRecord } from './record.ts'
+import { readRecord, type StackRecord } from './record.ts'
 import { refuseImpossible, refuseLoss } from './refuse-impossible.ts'
 import { refuseUnseen } from './refuse-unseen.ts'
 import { renderMachines } from './render-machines.ts'
@@ -54,6 +53,8 @@ export interface UpOptions {
 interface Opened {
   readonly stack: Stack
   readonly keyring: StackKeyring
+  /** As it was read, and as it is gone on with. */
+  readonly remembered: StackRecord | undefined
   readonly record: StackRecord | undefined
 }
 
@@ -80,15 +81,16 @@ export class Operator extends StackHandle {
     refuseOtherTarget(stack, remembered)
     refuseWithout(stack, context.without)
     const record = withoutGone(remembered, context.without)
-    const operator = new Operator({ ...context, name: stack.name }, { stack, keyring, record })
+    const operator = new Operator({ ...context, name: stack.name }, { stack, keyring, remembered, record })
     operator.#postgresVersion = record?.postgresVersion ?? (await operator.#newPostgresVersion())
     return operator
   }
 
-  private constructor(context: HandleContext, { stack, keyring, record }: Opened) {
+  private constructor(context: HandleContext, { stack, keyring, remembered, record }: Opened) {
     const id = record?.id ?? randomUUID()
     super(context, {
       target: stack.target,
+      remembered,
       stackId: id,
       hypervisors: [...new Set([...hypervisorsOf(stack), ...(record?.hypervisors ?? [])])],
       homes: new Map(Object.entries(record?.homes ?? {})),
@@ -129,8 +131,8 @@ export class Operator extends StackHandle {
   async up(options: UpOptions): Promise<void> {
     await this.refuseElsewhere(options.adopt)
     this.listen(options.progress)
-    await withLock(this.directory.path, async () => {
-      const isResumed = this.#record?.isComplete === false
+    await this.alone(async (now) => {
+      const isResumed = now?.isComplete === false
       await this.#prepare()
       for (let round = 0; round < MOST_ROUNDS; round++) {
         await this.#keyring.issue(options.signal)
@@ -262,7 +264,7 @@ export class Operator extends StackHandle {
     const nothing = { isEtcdFormed: false, isComplete: false, postgresVersion: undefined, hypervisors: [] }
     const { file, target } = this.stack
     const record = { ...nothing, ...this.#record, ...news, id: this.#id, file, target }
-    await writeRecord(this.directory.record, record)
+    await this.remember(record)
     this.#record = record
   }
 

@@ -1,13 +1,12 @@
 // What is remembered of a stack besides its machines.
 
-import { randomUUID } from 'node:crypto'
 import { HoldfastError } from '../lib/errors.ts'
 import { readKept, writeKept } from './kept.ts'
 import type { TargetName } from './stack.ts'
 
 export interface StackRecord {
-  /** Tells it from another of the same name that was made elsewhere. */
-  readonly id: string
+  /** Tells it from another of the same name that was made elsewhere; one that is too old to have it gets one with the next `up`. */
+  readonly id: string | undefined
   readonly file: string
   /** From then on members join and leave; before, they all start together. */
   readonly isEtcdFormed: boolean
@@ -29,7 +28,7 @@ export async function readRecord(path: string): Promise<StackRecord | undefined>
     throw new HoldfastError('StateInvalid', `Cannot use "${path}": it is not what was written there; restore it`)
   const { id, file, isEtcdFormed, isComplete, postgresVersion, target, hypervisors, homes } = value
   return {
-    id: typeof id === 'string' ? id : randomUUID(),
+    id: typeof id === 'string' ? id : undefined,
     ...{ file, isEtcdFormed: isEtcdFormed === true, isComplete: isComplete === true, postgresVersion },
     target: target === 'libvirt' ? 'libvirt' : 'local',
     hypervisors: Array.isArray(hypervisors) ? hypervisors.map(String) : [],

@@ -2,6 +2,7 @@
 // are, nobody knows then, and by the name alone nothing is done.
 
 import { existsSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { HoldfastError } from '../lib/errors.ts'
 import type { StackDirectory } from './directory.ts'
 import { readRecord, type StackRecord } from './record.ts'
@@ -25,6 +26,25 @@ export function recordOf(remembered: Remembered): StackRecord | undefined {
 /** There was one: secrets are made after it. */
 export function isLost(remembered: Remembered, { secrets }: StackDirectory): boolean {
   return remembered instanceof HoldfastError || (remembered === undefined && existsSync(secrets))
+}
+
+/** In all that is decided by. Whether the last `up` came to its end is asked anew by who has to know. */
+export function isSame(one: Remembered, other: Remembered): boolean {
+  return isDeepStrictEqual(basis(one), basis(other))
+}
+
+function basis(remembered: Remembered): unknown {
+  if (remembered === undefined || remembered instanceof HoldfastError) return remembered?.code
+  const { isComplete: _, hypervisors, homes = {}, ...rest } = remembered
+  return { ...rest, homes, hypervisors: hypervisors.toSorted() }
+}
+
+export function changedMeanwhile(name: string): HoldfastError {
+  return new HoldfastError(
+    'StackChanged',
+    `Cannot change "${name}": another command has changed it meanwhile; run this one again, so that it begins with what is there now`,
+    { retryable: true },
+  )
 }
 
 /** Said to be gone, they would run on. */
