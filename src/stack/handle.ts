@@ -6,9 +6,10 @@ import { dirname } from 'node:path'
 import { HoldfastError } from '../lib/errors.ts'
 import type { MachineKind } from '../machine/machine.ts'
 import { hasLocalMachines } from '../targets/local/has-local-machines.ts'
-import type { Target, Unread } from '../targets/target.ts'
+import type { Target } from '../targets/target.ts'
 import { allOrFirstFailure } from './all-or-first-failure.ts'
 import { type StackDirectory, stackDirectory } from './directory.ts'
+import { elsewhere, isForeign, leftover } from './down-errors.ts'
 import { hypervisorsOf } from './homes.ts'
 import { withLock } from './lock.ts'
 import { openPlace } from './places/open-place.ts'
@@ -192,39 +193,4 @@ function withoutThose(known: readonly string[], gone: readonly string[] = []): r
       `Cannot go on without "${unknown}": the stack is not known to have machines there; known: ${known.join(', ') || 'none'}`,
     )
   return known.filter((uri) => !gone.includes(uri))
-}
-
-function isForeign({ error }: Unread): boolean {
-  return error.code === 'StackElsewhere'
-}
-
-/** Whoever made it may still need it. */
-function elsewhere(name: string, { where, error }: Unread): HoldfastError {
-  return new HoldfastError(
-    'StackElsewhere',
-    `Cannot take "${name}" down: ${where} belongs to a stack of that name that was made from another place; nothing was touched`,
-    {
-      hint: 'work from where it was made; if it is yours and the directory of its state is lost, "holdfast down --foreign" takes it down all the same',
-      cause: error,
-    },
-  )
-}
-
-/** Its directory stays, too: it says where they are. */
-function leftover(name: string, left: readonly Unread[]): HoldfastError {
-  const what = left.map((each) =>
-    isSilent(each) ? `${each.where} did not answer` : `${each.where} has a damaged record`,
-  )
-  const message = `Cannot take all of "${name}" down: ${what.join(', ')}; what could be reached is down`
-  const silent = left.find(isSilent)
-  const { where, error } = silent ?? left[0]
-  const reason = [`${where}: ${error.message}`, error.hint, 'then the same command again'].filter(Boolean).join('; ')
-  if (silent === undefined) return new HoldfastError('StateInvalid', message, { hint: reason, cause: error })
-  const hint = `${reason}, or with "--without ${where}" if that host is gone for good`
-  return new HoldfastError('HypervisorUnreachable', message, { hint, retryable: true, cause: error })
-}
-
-/** Whatever it is that a hypervisor failed by; a record that was damaged is something that it did say. */
-function isSilent({ error }: Unread): boolean {
-  return error.code !== 'StateInvalid'
 }
