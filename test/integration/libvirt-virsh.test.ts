@@ -157,7 +157,9 @@ describeWithLibvirt('a hypervisor by virsh', () => {
     // Its power button is left.
     await qemu.shutdown('agent')
     await qemu.destroy('agent')
-    await expect(qemu.agent('no such', {}, 1000)).rejects.toMatchObject({ code: 'DomainMissing' })
+    await expect(qemu.agent('no such', { execute: 'guest-ping' }, 1000)).rejects.toMatchObject({
+      code: 'DomainMissing',
+    })
   })
 
   test('what may hold a secret comes through whole, and stays neither in a file nor in arguments', async () => {

@@ -1,5 +1,6 @@
 // A virsh that is a shell script: it has the domains that a test puts into a directory, says what it was told to change, and has
-// neither volumes nor guests. For what is done with a stack as a whole, where no machine has to run.
+// neither volumes nor guests. For what is done with a stack as a whole, where no machine has to run. Its own words are English, as
+// with LC_ALL=C, and those of its daemon German: whoever reads them is found out.
 
 import {
   chmodSync,
@@ -19,6 +20,7 @@ import { recordElement } from '../../src/targets/libvirt/record-xml.ts'
 const SCRIPT = `#!/bin/bash
 cd "$(dirname "$0")/.."
 host="hosts/$(printf %s "$3" | tr -c 'a-z0-9\\n' _)"
+[ -d "$host" ] && printf . >> "$host/processes"
 [ -e "$host/silent" ] && { printf 'error: failed to connect to the hypervisor\\nerror: no answer\\n' >&2; exit 1; }
 [ -e "$host/endless" ] && exec sleep 1000
 echo() { if [ "$1" = --err ]; then printf 'error: %s\\n' "$2" >&2; else printf '%s\\n' "$1"; fi; }
@@ -32,8 +34,20 @@ domid() { printf -- '-\\n'; }
 autostart() { printf 'autostart %s\\n' "$*" >> "$host/changes"; }
 metadata() { printf 'metadata\\n' >> "$host/changes"; }
 undefine() { rm "$host/$2.xml" && printf 'undefine %s\\n' "$2" >> "$host/changes"; }
-command_not_found_handle() { printf 'error: Storage volume not found: %s\\n' "$1" >&2; }
-eval "$4"
+fail() { for line; do printf 'error: %s\\n' "$line" >&2; done; }
+no_volume() {
+  fail "failed to get vol '$1'" "Speicher-Datenträger nicht gefunden: Kein Speicher-Datenträger mit passendem Pfad '$1'"
+}
+no_pool() {
+  fail "failed to get pool '$1'" "Speicher-Pool nicht gefunden: kein Speicher-Pool mit passendem Namen '$1'"
+}
+pool-list() { :; }
+vol-dumpxml() { if [ "$3" = --pool ]; then no_pool "$4"; else no_volume "$2"; fi; }
+vol-pool() { vol-dumpxml "$@"; }
+vol-delete() { vol-dumpxml "$@"; }
+command_not_found_handle() { printf "error: unknown command: '%s'\\n" "$1" >&2; }
+[ -e "$host/commands" ] && . "$host/commands"
+eval "\${4-$(cat)}"
 exit 0
 `
 
@@ -65,6 +79,19 @@ export class FakeVirsh {
   make(uri: string, what: 'silent' | 'endless', isSo = true): void {
     if (isSo) writeFileSync(join(this.#host(uri), what), '')
     else rmSync(join(this.#host(uri), what), { force: true })
+  }
+
+  /** Functions of bash, by virsh's commands; `fail LINE…` is how one fails. */
+  answer(uri: string, functions: string): void {
+    writeFileSync(join(this.#host(uri), 'commands'), functions)
+  }
+
+  /** How many there were since the last time. */
+  processes(uri: string): number {
+    const path = join(this.#host(uri), 'processes')
+    const count = existsSync(path) ? readFileSync(path).length : 0
+    rmSync(path, { force: true })
+    return count
   }
 
   domains(uri: string): string[] {

@@ -45,9 +45,14 @@ export interface Hypervisor {
   deleteVolume(volume: Volume): Promise<void>
 
   /** A command for the guest agent (JSON), and what it returns. Rejects with GuestSilent when nobody answers in time. */
-  agent(domain: string, command: object, timeoutMs: number): Promise<unknown>
+  agent(domain: string, command: AgentCommand, timeoutMs: number): Promise<unknown>
   /** Runs a command inside a container. */
   enter(domain: string, command: readonly string[], options: EnterOptions): Promise<Ended>
+}
+
+export interface AgentCommand {
+  readonly execute: string
+  readonly arguments?: object
 }
 
 export interface EnterOptions {

@@ -6,10 +6,11 @@
 import { randomUUID } from 'node:crypto'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Ended, EnterOptions } from './hypervisor.ts'
-import { isNotRunning, virshError } from './virsh-errors.ts'
+import { virshError } from './virsh-errors.ts'
 import type { VirshProcess } from './virsh-process.ts'
 
 const LOOK_MS = 20_000
+/** Said by ourselves. */
 const OFF = 'domain is not running'
 const ENVIRONMENT: readonly string[] = [
   'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
@@ -40,7 +41,7 @@ export async function enterContainer(
   if (code === undefined) throw silent(action, `${reason}`)
   const [errors, told] = stderr.split(mark)
   if (told !== undefined) return { code: Number.parseInt(told, 10), output: stdout.toString(), errors }
-  if (isNotRunning(stderr)) throw silent(action, OFF)
+  if (stderr.includes(OFF)) throw silent(action, OFF)
   throw virshError(action, virsh.uri, stderr)
 }
 
@@ -48,7 +49,7 @@ export async function enterContainer(
 export async function powerOffContainer(virsh: VirshProcess, domain: string): Promise<void> {
   const words = ['sh', '-c', `${FIND_FIRST}; exec kill -s RTMIN+4 "$first"`, 'sh', virsh.uri, domain]
   const { code, stderr } = await virsh.run(words, LOOK_MS)
-  if (code !== 0 && !isNotRunning(stderr)) throw virshError(`shut down domain "${domain}"`, virsh.uri, stderr)
+  if (code !== 0 && !stderr.includes(OFF)) throw virshError(`shut down domain "${domain}"`, virsh.uri, stderr)
 }
 
 /** Of the numbers of containers, those that have ended, whatever libvirt says. */

@@ -45,9 +45,9 @@ test.each([
   ],
   ['DomainMissing', "error: failed to get domain 'nosuch'\n", "failed to get domain 'nosuch'"],
   [
-    'GuestSilent',
-    'error: Guest agent is not responding: QEMU guest agent is not connected\n',
-    'Guest agent is not responding: QEMU guest agent is not connected',
+    'HypervisorRefused',
+    "error: failed to connect to the hypervisor\nerror: Legitimierung nicht verfügbar: kein Polkit-Agent für 'org.libvirt.unix.manage'\n",
+    "Legitimierung nicht verfügbar: kein Polkit-Agent für 'org.libvirt.unix.manage'",
   ],
   [
     'LibvirtFailed',
@@ -65,5 +65,5 @@ test.each([
     code,
     message: `Cannot do it on qemu:///system: ${told}`,
   })
-  expect(error.retryable).toBe(code === 'HypervisorUnreachable' || code === 'GuestSilent')
+  expect(error.retryable).toBe(code === 'HypervisorUnreachable')
 })

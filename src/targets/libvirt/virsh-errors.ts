@@ -1,5 +1,7 @@
 // What virsh says when something fails, sorted by what can be done about it. libvirt has no codes on the command line, so
-// its words are read, which LC_ALL=C keeps from being translated.
+// words are read: those of virsh and of the library in it, which LC_ALL=C keeps English. The reason behind them is often the
+// daemon's, in the language of its host: whether something is there, or on, is never read from it. That the daemon refuses us
+// is, for the hint alone.
 
 import { HoldfastError } from '../../lib/errors.ts'
 
@@ -14,10 +16,10 @@ const NO_DRIVER_HINT = 'see whether the address is right, and the driver of that
 /** The connection was there and broke: also when virsh made a new one, as the question may have got lost. */
 const LOST =
   /Disconnected from|Failed to reconnect|Reconnected to|End of file while reading data|client socket is closed|Cannot (?:recv|write|read) data|keepalive timeout/u
+/** polkit's names of what it refuses are the same in every language. */
 const DENIED =
-  /Permission denied|Host key verification failed|authentication (?:failed|unavailable|cancelled)|access denied/iu
+  /Permission denied|Host key verification failed|authentication (?:failed|unavailable|cancelled)|access denied|org\.libvirt\./iu
 const FORBIDDEN = /^(?:authentication (?:failed|unavailable|cancelled)|access denied|operation forbidden)/imu
-const SILENT = /guest agent (?:is not responding|is not connected|not available|disappeared)/iu
 
 /** `action` continues "Cannot", such as `start domain "x"`. `words` are what virsh printed as errors. */
 export function virshError(action: string, uri: string, words: string): HoldfastError {
@@ -26,8 +28,7 @@ export function virshError(action: string, uri: string, words: string): Holdfast
   if (/failed to connect to the hypervisor/u.test(words)) return connectionError(message, told)
   if (isLost(words)) return unreachable(message)
   if (FORBIDDEN.test(told)) return new HoldfastError('HypervisorRefused', message, { hint: REFUSED_HINT })
-  if (isDomainMissing(words)) return new HoldfastError('DomainMissing', message)
-  if (SILENT.test(words)) return new HoldfastError('GuestSilent', message, { retryable: true })
+  if (/^error: failed to get domain '/mu.test(words)) return new HoldfastError('DomainMissing', message)
   return new HoldfastError('LibvirtFailed', message)
 }
 
@@ -44,18 +45,6 @@ export function unreachable(message: string): HoldfastError {
 
 export function isLost(words: string): boolean {
   return LOST.test(words)
-}
-
-export function isDomainMissing(words: string): boolean {
-  return /failed to get domain|Domain not found/u.test(words)
-}
-
-export function isVolumeMissing(words: string): boolean {
-  return /Storage (?:volume|pool) not found/u.test(words)
-}
-
-export function isNotRunning(words: string): boolean {
-  return /domain is not running/u.test(words)
 }
 
 /** Without what virsh puts before the reason, which `action` says better. */

@@ -1,16 +1,15 @@
-// What a hypervisor has, all of it, in two processes however much it is: one lists, one asks for the XML of each. What is
-// gone in between makes us read again: a domain is not there only if a list says so.
+// What a hypervisor has, all of it, in two processes however much it is: one lists, one asks for the XML of each. What cannot be
+// read may be gone in between, so we read again. Whether it is, only a list says: it names what there is in any language.
 
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Domain, DomainState, Network, Pool } from './hypervisor.ts'
 import { readDomainXml, readNetworkXml, readPoolXml } from './libvirt-xml.ts'
 import { endedContainers } from './virsh-container.ts'
-import { isDomainMissing, virshError } from './virsh-errors.ts'
+import { virshError } from './virsh-errors.ts'
 import type { VirshProcess } from './virsh-process.ts'
 
 const TIMEOUT_MS = 60_000
 const ATTEMPTS = 5
-const VANISHED = /failed to get (?:domain|network|pool)|not found/u
 
 export async function listDomains(virsh: VirshProcess): Promise<readonly Domain[]> {
   const filters = [[], ['--state-running'], ['--state-shutoff'], ['--autostart'], ['--persistent']]
@@ -55,21 +54,22 @@ export async function askState(virsh: VirshProcess, domain: string): Promise<Dom
   const commands = [
     ['domstate', '--reason', '--domain', domain],
     ['domid', '--domain', domain],
+    ['list', '--all', '--name'],
   ]
-  const [answer, number] = await virsh.ask(commands, { action, timeoutMs: TIMEOUT_MS })
+  const [answer, number, names] = await virsh.ask(commands, { action, timeoutMs: TIMEOUT_MS })
   if ('output' in answer) {
     const id = 'output' in number ? number.output.trim() : ''
     const hasEnded = virsh.isOfContainers && (await endedContainers(virsh, [id])).has(id)
     return readState(hasEnded ? 'shut off' : answer.output)
   }
-  if (isDomainMissing(answer.failure)) return undefined
+  if (!virsh.outputOf(names, action).split('\n').includes(domain)) return undefined
   throw virshError(action, virsh.uri, answer.failure)
 }
 
 const STATES: readonly DomainState['state'][] = ['running', 'paused', 'shut off', 'crashed']
 
 /** `paused (I/O error)` */
-function readState(text: string): DomainState {
+export function readState(text: string): DomainState {
   const [, word = '', reason] = /^\s*([^(]*?)\s*(?:\((.*)\))?\s*$/u.exec(text) ?? []
   const state = STATES.find((each) => each === word) ?? 'other'
   return { state, ...(state === 'paused' && reason !== undefined ? { reason } : {}) }
@@ -112,15 +112,20 @@ async function describeAll<T>(
   describe: (uuid: string, lists: Lists, outputs: readonly string[]) => T,
 ): Promise<readonly T[]> {
   const asked = { action, timeoutMs: TIMEOUT_MS }
+  let unread: ReadonlySet<string> = new Set()
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const listed = await virsh.ask(lists, asked)
     const found = listed.map((answer) => new Set(virsh.outputOf(answer, action).split(/\s+/u).filter(Boolean)))
     const uuids = [...found[0]]
     const commands = uuids.map((uuid) => commandsOf(uuid, found))
-    const answers = await virsh.ask(commands.flat(), asked)
-    if (answers.some((answer) => 'failure' in answer && VANISHED.test(answer.failure))) continue
-    const outputs = answers.map((answer) => virsh.outputOf(answer, action)).values()
-    return uuids.map((uuid, index) => describe(uuid, found, [...outputs.take(commands[index].length)]))
+    const answers = (await virsh.ask(commands.flat(), asked)).values()
+    const answersOf = new Map(uuids.map((uuid, index) => [uuid, [...answers.take(commands[index].length)]]))
+    const outputsOf = (uuid: string) => answersOf.get(uuid)?.map((answer) => virsh.outputOf(answer, action)) ?? []
+    const failed = uuids.filter((uuid) => answersOf.get(uuid)?.some((answer) => 'failure' in answer))
+    if (failed.length === 0) return uuids.map((uuid) => describe(uuid, found, outputsOf(uuid)))
+    // Listed again, it is not gone.
+    for (const uuid of failed) if (unread.has(uuid)) outputsOf(uuid)
+    unread = new Set(failed)
   }
   throw new HoldfastError('LibvirtFailed', `Cannot ${action} on ${virsh.uri}: they change all the time`, {
     retryable: true,

@@ -2,8 +2,9 @@
 
 import type { NewVolume, Volume, VolumePart } from './hypervisor.ts'
 import { readVolumeXml } from './libvirt-xml.ts'
-import { isVolumeMissing, virshError } from './virsh-errors.ts'
-import { type VirshProcess, withFile } from './virsh-process.ts'
+import { virshError } from './virsh-errors.ts'
+import { type Answer, type VirshProcess, withFile } from './virsh-process.ts'
+import { askForVolumes } from './virsh-volume-answers.ts'
 import { renderVolumeXml } from './volume-xml.ts'
 
 const TIMEOUT_MS = 60_000
@@ -17,16 +18,14 @@ export async function findVolume(virsh: VirshProcess, id: string): Promise<Volum
   const byName = pool === undefined ? [] : [['vol-dumpxml', '--vol', name, '--pool', pool]]
   // Keys of some kinds of pools look like names.
   const byKey = [
-    ['vol-dumpxml', '--vol', id],
     ['vol-pool', '--vol', id],
+    ['vol-dumpxml', '--vol', id],
   ]
-  const answers = await virsh.ask([...byName, ...byKey], asked)
-  const outputs = answers.map((answer) =>
-    'failure' in answer && isVolumeMissing(answer.failure) ? undefined : virsh.outputOf(answer, asked.action),
-  )
-  const [keyed, keyedPool] = outputs.slice(-2)
-  if (pool !== undefined && outputs[0] !== undefined) return readVolumeXml(outputs[0], pool)
-  return keyed === undefined || keyedPool === undefined ? undefined : readVolumeXml(keyed, keyedPool.trim())
+  const { answers, isMissing } = await askForVolumes(virsh, [...byName, ...byKey], asked)
+  const outputOf = (answer: Answer) => virsh.outputOf(answer, asked.action)
+  if (pool !== undefined && !isMissing(answers[0])) return readVolumeXml(outputOf(answers[0]), pool)
+  const [keyedPool, keyed] = answers.slice(-2)
+  return isMissing(keyed) ? undefined : readVolumeXml(outputOf(keyed), outputOf(keyedPool).trim())
 }
 
 /** What containers have for disks, by the one path it has without links. */
@@ -76,6 +75,12 @@ function transferMs(bytes: number): number {
 /** One that is gone already is none to be deleted. */
 export async function deleteVolume(virsh: VirshProcess, { pool, name }: Volume): Promise<void> {
   const action = `delete volume "${pool}/${name}"`
-  const [answer] = await virsh.ask([['vol-delete', '--vol', name, '--pool', pool]], { action, timeoutMs: TIMEOUT_MS })
-  if ('failure' in answer && !isVolumeMissing(answer.failure)) throw virshError(action, virsh.uri, answer.failure)
+  const of = ['--vol', name, '--pool', pool]
+  const commands = [
+    ['vol-delete', ...of],
+    ['vol-dumpxml', ...of],
+  ]
+  const { answers, isMissing } = await askForVolumes(virsh, commands, { action, timeoutMs: TIMEOUT_MS })
+  const [deleted, after] = answers
+  if ('failure' in deleted && !isMissing(after)) throw virshError(action, virsh.uri, deleted.failure)
 }

@@ -1,14 +1,14 @@
 // A hypervisor by virsh, on this host or another one. What is as wanted already counts as done: to start a domain that
-// runs, or to end one that does not, is no error.
+// runs, or to end one that does not, is no error. libvirt may say so in any language, so the state tells.
 
-import type { EnterOptions, HostFacts, Hypervisor, NewVolume, Volume, VolumePart } from './hypervisor.ts'
+import type { AgentCommand, EnterOptions, HostFacts, Hypervisor, NewVolume, Volume, VolumePart } from './hypervisor.ts'
 import { readCapabilitiesXml, readElementText } from './libvirt-xml.ts'
 import { RECORD_ELEMENT, RECORD_NAMESPACE, RECORD_PREFIX } from './record-xml.ts'
-import { isNotRunning, virshError } from './virsh-errors.ts'
+import { virshError } from './virsh-errors.ts'
 import { enterContainer, powerOffContainer } from './virsh-container.ts'
 import { askAgent } from './virsh-guest.ts'
 import { listHostInterfaces } from './virsh-interfaces.ts'
-import { askState, listDomains, listNetworks, listPools } from './virsh-lists.ts'
+import { askState, listDomains, listNetworks, listPools, readState } from './virsh-lists.ts'
 import { isLocalUri, type VirshOptions, VirshProcess, withFile } from './virsh-process.ts'
 import { createVolume, deleteVolume, downloadVolume, findDirectory, findVolume, uploadVolume } from './virsh-volumes.ts'
 import { xmlText } from './xml-text.ts'
@@ -71,7 +71,7 @@ class Virsh implements Hypervisor {
 
   async start(domain: string): Promise<void> {
     await this.#acceptEnd(domain)
-    await this.#doOrIsSo(`start domain "${domain}"`, ['start', '--domain', domain])
+    await this.#bring(domain, 'on', `start domain "${domain}"`, ['start', '--domain', domain])
   }
 
   async shutdown(domain: string): Promise<void> {
@@ -79,11 +79,11 @@ class Virsh implements Hypervisor {
     const action = `shut down domain "${domain}"`
     const command = ['shutdown', '--domain', domain]
     const [answer] = await this.#virsh.ask([[...command, '--mode', 'agent']], { action, timeoutMs: SLOW_TIMEOUT_MS })
-    if ('failure' in answer) await this.#doOrIsSo(action, [...command, '--mode', 'acpi'])
+    if ('failure' in answer) await this.#bring(domain, 'off', action, [...command, '--mode', 'acpi'])
   }
 
   destroy(domain: string): Promise<void> {
-    return this.#doOrIsSo(`end domain "${domain}"`, ['destroy', '--domain', domain])
+    return this.#bring(domain, 'off', `end domain "${domain}"`, ['destroy', '--domain', domain])
   }
 
   async undefine(domain: string): Promise<void> {
@@ -143,7 +143,7 @@ class Virsh implements Hypervisor {
     return deleteVolume(this.#virsh, volume)
   }
 
-  agent(domain: string, command: object, timeoutMs: number) {
+  agent(domain: string, command: AgentCommand, timeoutMs: number) {
     return askAgent(this.#virsh, domain, command, timeoutMs)
   }
 
@@ -160,25 +160,23 @@ class Virsh implements Hypervisor {
     await this.#virsh.tell(command, { action, timeoutMs: SLOW_TIMEOUT_MS })
   }
 
-  async #doOrIsSo(action: string, command: readonly string[]): Promise<void> {
-    const [answer] = await this.#virsh.ask([command], { action, timeoutMs: SLOW_TIMEOUT_MS })
-    if ('failure' in answer && !isSoAlready(answer.failure)) throw virshError(action, this.uri, answer.failure)
+  async #bring(domain: string, to: 'on' | 'off', action: string, command: readonly string[]): Promise<void> {
+    const commands = [command, ['domstate', '--domain', domain]]
+    const [done, after] = await this.#virsh.ask(commands, { action, timeoutMs: SLOW_TIMEOUT_MS })
+    if ('output' in done) return
+    const is = 'failure' in after ? undefined : readState(after.output).state === 'shut off' ? 'off' : 'on'
+    if (is !== to) throw virshError(action, this.uri, done.failure)
   }
 
-  /** In the definition and, where it runs, at once. */
+  /** In the definition and, where it runs, at once: of one that is off, the current state is its definition. */
   async #doNowAndLater(action: string, command: readonly string[]): Promise<void> {
     const commands = [
       [...command, '--config'],
-      [...command, '--live'],
+      [...command, '--current'],
     ]
-    const [later, now] = await this.#virsh.ask(commands, { action, timeoutMs: SLOW_TIMEOUT_MS })
-    this.#virsh.outputOf(later, action)
-    if ('failure' in now && !isNotRunning(now.failure)) throw virshError(action, this.uri, now.failure)
+    const answers = await this.#virsh.ask(commands, { action, timeoutMs: SLOW_TIMEOUT_MS })
+    for (const answer of answers) this.#virsh.outputOf(answer, action)
   }
-}
-
-function isSoAlready(words: string): boolean {
-  return isNotRunning(words) || /Domain is already active|domain is already running/u.test(words)
 }
 
 function numberAt(text: string, key: string): number {
