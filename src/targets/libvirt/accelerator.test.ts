@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { hypervisorOf, pool } from '../../../test/support/hypervisor-data.ts'
+import { hypervisorOf, pool, volume } from '../../../test/support/hypervisor-data.ts'
 import { AcceleratorChoice } from './accelerator.ts'
+import type { Hypervisor, Pool } from './hypervisor.ts'
 import { probeDisk } from './probe-program.ts'
 
 function choiceWith(lines: string[] = []) {
@@ -38,6 +39,21 @@ test('auto believes what it cannot try', async () => {
   expect(await choiceWith().choose(hypervisorOf({ host: { arch: 'aarch64' } }), 'auto')).toBe('kvm')
 })
 
+test.each([
+  ['a directory', [pool('default')], "<source file='/var/lib/libvirt/images/holdfast-probe-"],
+  ['a volume group', [pool('default', { type: 'logical', path: '/dev/vg' })], "<source dev='/dev/vg/holdfast-probe-"],
+  [
+    'targets of iSCSI, and a directory',
+    [pool('default', { type: 'iscsi', path: '/dev/disk/by-path' }), pool('other')],
+    "<source file='/var/lib/libvirt/other/holdfast-probe-",
+  ],
+])('with %s for pools, what is tried is where it will be', async (_, pools, source) => {
+  const defined: string[] = []
+  expect(await choiceWith().choose(bootingHypervisor(pools, defined), 'auto')).toBe('kvm')
+  expect(defined[0]).toContain(source)
+  expect(defined[0]).toContain(`<disk type='${source.includes(' dev=') ? 'block' : 'file'}' device='disk'>`)
+})
+
 test('the disk of the probe is one that firmware boots', () => {
   const disk = Buffer.from(probeDisk())
   expect(disk.readUInt16LE(510)).toBe(0xaa55)
@@ -45,3 +61,17 @@ test('the disk of the probe is one that firmware boots', () => {
   expect(disk.readUInt32LE(0xda)).toBe(0x7cc0)
   expect(disk.subarray(0xde, 510).every((byte) => byte === 0)).toBe(true)
 })
+
+/** Its machines have booted, and turned themselves off, as soon as they are started. */
+function bootingHypervisor(pools: readonly Pool[], defined: string[]): Hypervisor {
+  const done = () => Promise.resolve()
+  const hypervisor: Hypervisor = {
+    ...hypervisorOf({ pools }),
+    ...{ start: done, destroy: done, undefine: done, upload: done },
+    until: () => hypervisor,
+    define: (xml) => Promise.resolve(void defined.push(xml)),
+    state: () => Promise.resolve({ state: 'shut off' }),
+    createVolume: ({ pool: poolName, name }) => Promise.resolve(volume(poolName, name)),
+  }
+  return hypervisor
+}

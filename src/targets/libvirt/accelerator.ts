@@ -13,6 +13,9 @@ export interface AcceleratorOptions {
   readonly progress: (line: string) => void
 }
 
+/** Kinds of pools. */
+const NAMED_BY_PATH: readonly string[] = ['dir', 'fs', 'netfs', 'logical']
+
 export class AcceleratorChoice {
   readonly #options: AcceleratorOptions
   /** By URI: what `auto` means there. */
@@ -73,9 +76,10 @@ function remedy(obstacle: string): string {
   return isForbidden ? '; QEMU may not open /dev/kvm there: chgrp kvm /dev/kvm && chmod 660 /dev/kvm' : ''
 }
 
+/** One whose volumes are below its path under their names: in others nobody knows where one will be before it is made. */
 function probePool(pools: readonly Pool[]): ProbePool | undefined {
   const usable = pools.flatMap(({ isActive, path, ...pool }) =>
-    isActive && path !== undefined ? [{ ...pool, path }] : [],
+    isActive && path !== undefined && NAMED_BY_PATH.includes(pool.type) ? [{ ...pool, path }] : [],
   )
   return usable.find(({ name }) => name === 'default') ?? usable.find(({ type }) => type === 'dir')
 }

@@ -3,6 +3,7 @@
 
 import type { Machine } from '../../machine/machine.ts'
 import { containerDevices } from './container-xml.ts'
+import { diskSource, diskType, isBlockDevice } from './disk-source.ts'
 import type { MachineRecord } from './machine-record.ts'
 import { DATA_SERIAL, type PlacedDisk, type PlacedInterface, type Placement } from './placement.ts'
 import { recordElement } from './record-xml.ts'
@@ -97,19 +98,19 @@ function machineDevices(machine: Machine, { disks, interfaces }: Placement): rea
 
 /** What the guest no longer needs is given back to the pool. */
 function diskOf(disk: PlacedDisk, device: string, serial?: string): string {
-  const driver = isBlock(disk) ? ` cache='none' io='native'` : ''
-  return xmlElement(`disk type='${typeOf(disk)}' device='disk'`, [
+  const driver = isBlockDevice(disk.path) ? ` cache='none' io='native'` : ''
+  return xmlElement(`disk type='${diskType(disk.path)}' device='disk'`, [
     `<driver name='qemu' type='${formatOf(disk)}'${driver} discard='unmap'/>`,
-    sourceOf(disk, ''),
+    diskSource(disk.path),
     `<target dev='${device}' bus='virtio'/>`,
     ...(serial === undefined ? [] : [`<serial>${serial}</serial>`]),
   ])
 }
 
 function driveOf(disk: PlacedDisk, device: string, policy: string): string {
-  return xmlElement(`disk type='${typeOf(disk)}' device='cdrom'`, [
+  return xmlElement(`disk type='${diskType(disk.path)}' device='cdrom'`, [
     `<driver name='qemu' type='raw'/>`,
-    sourceOf(disk, policy),
+    diskSource(disk.path, policy),
     `<target dev='${device}' bus='scsi'/>`,
     '<readonly/>',
   ])
@@ -124,18 +125,6 @@ function interfaceOf({ attach, mac }: PlacedInterface): string {
       : `<source dev='${xmlValue(attach.macvtap)}' mode='bridge'/>`,
     `<model type='virtio'/>`,
   ])
-}
-
-function isBlock({ path }: PlacedDisk): boolean {
-  return path.startsWith('/dev/')
-}
-
-function typeOf(disk: PlacedDisk): 'block' | 'file' {
-  return isBlock(disk) ? 'block' : 'file'
-}
-
-function sourceOf(disk: PlacedDisk, policy: string): string {
-  return `<source ${isBlock(disk) ? 'dev' : 'file'}='${xmlValue(disk.path)}'${policy}/>`
 }
 
 /** libvirt calls an ISO image `iso`; QEMU reads it as it is. */

@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError, messageOf } from '../../lib/errors.ts'
+import { diskSource, diskType } from './disk-source.ts'
 import type { Hypervisor, Pool, Volume } from './hypervisor.ts'
 import { probeDisk } from './probe-program.ts'
 import { withTemporaryDirectory } from './temporary-directory.ts'
-import { xmlElement, xmlText, xmlValue } from './xml-text.ts'
+import { xmlElement, xmlText } from './xml-text.ts'
 
 export type ProbePool = Pick<Pool, 'name'> & { readonly path: string }
 
@@ -107,9 +108,9 @@ function renderProbe(name: string, path: string, type: 'kvm' | 'qemu'): string {
     `<on_poweroff>destroy</on_poweroff>`,
     `<on_crash>destroy</on_crash>`,
     xmlElement('devices', [
-      xmlElement(`disk type='file' device='disk'`, [
+      xmlElement(`disk type='${diskType(path)}' device='disk'`, [
         `<driver name='qemu' type='raw'/>`,
-        `<source file='${xmlValue(path)}'/>`,
+        diskSource(path),
         `<target dev='vda' bus='virtio'/>`,
       ]),
       `<memballoon model='none'/>`,

@@ -63,6 +63,13 @@ test('metadata and drives are changed whether the machine runs or not', async ()
   }
 })
 
+test('a drive is told whether it gets a file or a device', async () => {
+  virsh.answer(URI, `change-media() { printf '%s\\n' "$*" >> "$host/changes"; }`)
+  await hypervisor.changeMedia('a', 'sda', '/p/v')
+  await hypervisor.changeMedia('a', 'sda', '/dev/p/v')
+  expect(virsh.changes(URI).map((words) => words.includes('--block'))).toEqual([false, false, true, true])
+})
+
 test.each([
   ['GuestSilent', OFF],
   ['GuestSilent', 'Gast-Agent antwortet nicht: QEMU Gast-Agent ist nicht konfiguriert'],

@@ -1,6 +1,7 @@
 // A hypervisor by virsh, on this host or another one. What is as wanted already counts as done: to start a domain that
 // runs, or to end one that does not, is no error. libvirt may say so in any language, so the state tells.
 
+import { isBlockDevice } from './disk-source.ts'
 import type { AgentCommand, EnterOptions, HostFacts, Hypervisor, NewVolume, Volume, VolumePart } from './hypervisor.ts'
 import { readCapabilitiesXml, readElementText } from './libvirt-xml.ts'
 import { RECORD_ELEMENT, RECORD_NAMESPACE, RECORD_PREFIX } from './record-xml.ts'
@@ -107,7 +108,8 @@ class Virsh implements Hypervisor {
   }
 
   changeMedia(domain: string, device: string, path: string): Promise<void> {
-    const command = ['change-media', '--domain', domain, '--path', device, '--source', path, '--update']
+    const source = ['--source', path, ...(isBlockDevice(path) ? ['--block'] : [])]
+    const command = ['change-media', '--domain', domain, '--path', device, ...source, '--update']
     return this.#doNowAndLater(`put "${path}" into drive "${device}" of domain "${domain}"`, command)
   }
 

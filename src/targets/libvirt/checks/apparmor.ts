@@ -3,6 +3,7 @@
 
 import { dirname } from 'node:path'
 import { type Finding, ok, warning } from '../../finding.ts'
+import { isBlockDevice } from '../disk-source.ts'
 import type { PlaceFacts } from '../place-facts.ts'
 import type { PlacedMachine } from './placed-machine.ts'
 
@@ -34,5 +35,5 @@ export function checkApparmor(placed: readonly PlacedMachine[], { host, kind }: 
 
 /** Only formats that know of another disk matter. */
 function isHidden({ path, format }: { readonly path: string; readonly format: string }): boolean {
-  return format === 'qcow2' && !path.startsWith('/dev/') && !READABLE.some((pattern) => pattern.test(path))
+  return format === 'qcow2' && !isBlockDevice(path) && !READABLE.some((pattern) => pattern.test(path))
 }
