@@ -22,6 +22,7 @@ describeWithLibvirt('a hypervisor by virsh', () => {
 
   const open = (uri: string, prefix: readonly string[] = lab.wrap([])) =>
     openHypervisor(uri, { signal: never, env: process.env, prefix })
+  const element = (text: string) => `<h:machine xmlns:h="urn:holdfast:machine:1">${text}</h:machine>`
   const named = async (name: string) => (await qemu.domains()).find((domain) => domain.name === name)
 
   beforeAll(async () => {
@@ -96,7 +97,6 @@ describeWithLibvirt('a hypervisor by virsh', () => {
   test('metadata of ours is kept with the domain, at once and for later starts', async () => {
     await qemu.define(domainXml('meta', disk))
     expect((await named('meta'))?.metadata).toBeUndefined()
-    const element = (text: string) => `<h:machine xmlns:h="urn:holdfast:machine:1">${text}</h:machine>`
     await qemu.setMetadata('meta', element('off'))
     expect((await named('meta'))?.metadata).toBe('off')
     await qemu.start('meta')
@@ -211,7 +211,11 @@ describeWithLibvirt('a hypervisor by virsh', () => {
     const enter = (...command: string[]) =>
       lxc.enter('box', command, { timeoutMs: 10_000, input: Buffer.from('given') })
     await expect(enter('true')).rejects.toMatchObject({ code: 'GuestSilent', retryable: true })
+    await lxc.setMetadata('box', element('off'))
+    expect((await lxc.domains())[0].metadata).toBe('off')
     await lxc.start('box')
+    await lxc.setMetadata('box', element('on'))
+    expect((await lxc.domains())[0].metadata).toBe('on')
     expect(await enter('sh', '-c', 'cat; hostname; echo wrong >&2; exit 7')).toEqual({
       code: 7,
       output: 'givenbox\n',

@@ -208,8 +208,8 @@ export class LibvirtLab {
     await this.done(['kill', '-KILL', this.daemon])
   }
 
-  async startDaemon(): Promise<void> {
-    await this.done(['libvirtd', '--daemon', '--pid-file', '/run/libvirt/libvirtd.pid'])
+  async startDaemon(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    await this.done(['libvirtd', '--daemon', '--pid-file', '/run/libvirt/libvirtd.pid'], { env })
   }
 
   /** Ends everything inside, and removes the directory. */
