@@ -89,8 +89,11 @@ describeWithLibvirt('libvirt itself', () => {
     const lines: string[] = []
     const choice = new AcceleratorChoice({ signal: ending.signal, progress: (line) => lines.push(line) })
     const types = await Promise.all([choice.choose(hypervisor, 'auto'), choice.choose(hypervisor, 'auto')])
-    expect(lines).toHaveLength(1)
-    expect(types).toEqual(lines[0].includes('slow') ? ['qemu', 'qemu'] : ['kvm', 'kvm'])
+    // That it is tried is told first, where there is anything to try.
+    const outcomes = lines.filter((line) => !line.startsWith('trying'))
+    expect(lines.length - outcomes.length).toBeLessThan(2)
+    expect(outcomes).toHaveLength(1)
+    expect(types).toEqual(outcomes[0].includes('slow') ? ['qemu', 'qemu'] : ['kvm', 'kvm'])
     expect(await hypervisor.domains()).toEqual([])
     expect(readdirSync(images)).toEqual([])
   })
