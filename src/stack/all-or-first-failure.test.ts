@@ -1,15 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { allOrFirstFailure } from './all-or-first-failure.ts'
 
 test('who fails is told when everybody else has come to an end', async () => {
   const ended: string[] = []
-  const work = async (name: string, ms: number, error?: Error) => {
-    await sleep(ms)
+  const [slow, failing, slower] = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
+  const told = allOrFirstFailure([slow.promise, failing.promise, slower.promise]).catch((error: unknown) => {
+    ended.push(String(error))
+  })
+  const end = async (name: string, act: () => void) => {
     ended.push(name)
-    if (error !== undefined) throw error
+    act()
+    await new Promise(setImmediate)
   }
-  const works = [work('slow', 60), work('failing', 1, new Error('first')), work('slower', 90, new Error('second'))]
-  await expect(allOrFirstFailure(works)).rejects.toThrow('first')
-  expect(ended).toEqual(['failing', 'slow', 'slower'])
+  await end('failing', () => failing.reject(new Error('first')))
+  await end('slow', () => slow.resolve())
+  await end('slower', () => slower.reject(new Error('second')))
+  await told
+  expect(ended).toEqual(['failing', 'slow', 'slower', 'Error: first'])
 })

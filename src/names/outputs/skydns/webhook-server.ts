@@ -15,6 +15,8 @@ import { formatEndpoints, parseChanges, parseEndpoints } from './webhook-json.ts
 const MEDIA_TYPE = 'application/external.dns.webhook+json;version=1'
 /** What ExternalDNS takes at most, unless told otherwise; some 60,000 records. */
 const MAX_BODY_BYTES = 32 << 20
+/** Who is still writing when the connection closes may never see the answer. */
+const MOST_READ_BYTES = 2 * MAX_BODY_BYTES
 const HEADERS_TIMEOUT_MS = 5000
 const REQUEST_TIMEOUT_MS = 30_000
 /** ExternalDNS waits 15 s for an answer, unless told otherwise. */
@@ -138,20 +140,20 @@ export class WebhookServer {
 
 /** Undefined: too much. */
 async function readBody(request: IncomingMessage): Promise<Uint8Array | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return undefined
+  if (Number(request.headers['content-length'] ?? 0) > MOST_READ_BYTES) return undefined
   const chunks: Buffer[] = []
   let bytes = 0
   try {
     // Without the answer, nobody would know why.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length
-      if (bytes > MAX_BODY_BYTES) return undefined
-      chunks.push(chunk)
+      if (bytes > MOST_READ_BYTES) return undefined
+      if (bytes <= MAX_BODY_BYTES) chunks.push(chunk)
     }
   } catch (cause) {
     throw new HoldfastError('WebhookRequest', 'Cannot read the request: the connection was cut', { cause })
   }
-  return Buffer.concat(chunks)
+  return bytes > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks)
 }
 
 function undone(problems: readonly NameProblem[]): string {
