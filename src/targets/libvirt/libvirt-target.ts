@@ -69,7 +69,7 @@ export class LibvirtTarget implements Target {
   readonly #guests: MachineGuests
   readonly #written = new Map<string, Promise<WrittenMachine | undefined>>()
   readonly #programs = new Map<string, Promise<void>>()
-  /** Programs that nobody may have any more. */
+  /** Directories with programs that containers will not need much longer. */
   readonly #released: { readonly hypervisor: Hypervisor; readonly disk: PlacedDisk }[] = []
   readonly #states = new Memory<MachineState>(MEMORY)
 
@@ -128,7 +128,7 @@ export class LibvirtTarget implements Target {
       ...this.#placing(hypervisor, true),
       ...{ present, onPhase: this.#options.onPhase },
       ensureProgram: (disk) => this.#ensureProgram(hypervisor, disk),
-      releaseProgram: async (disk) => void this.#released.push({ hypervisor, disk }),
+      releaseProgram: (disk) => this.#releaseProgram(hypervisor, disk),
       guest: async () => {
         if (present === undefined) throw new TypeError(`${machine.name} does not run`)
         const guest = this.#guests.of(present)
@@ -216,7 +216,6 @@ export class LibvirtTarget implements Target {
     yield* readGuestLogs(guests, options, (machine, error) => this.#tell(machine, messageOf(error), true))
   }
 
-  /** Not before: a container has the directory mounted with which it was started, and copies from it when its services start anew. */
   async settle(): Promise<void> {
     for (const { hypervisor, disk } of this.#released.splice(0))
       await removeProgram(hypervisor, disk, await hypervisor.domains())
@@ -246,6 +245,12 @@ export class LibvirtTarget implements Target {
       ensureProgram({ hypervisor, disk, temporary, signal }).finally(() => this.#programs.delete(key))
     this.#programs.set(key, making)
     return making
+  }
+
+  /** A container has the directory mounted with which it was started, and copies from it when its services start anew. */
+  async #releaseProgram(hypervisor: Hypervisor, disk: PlacedDisk): Promise<void> {
+    if (disk.format === 'dir') this.#released.push({ hypervisor, disk })
+    else await removeProgram(hypervisor, disk, await hypervisor.domains())
   }
 
   /** One that is gone meanwhile is as wanted. */
