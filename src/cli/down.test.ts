@@ -78,7 +78,7 @@ describe('what is left is told', () => {
     const { code, stderr } = await down('kvm', '--purge')
     expect(code).toBe(1)
     expect(stderr).toContain('domain "kvm-b" on qemu:///system has a damaged record; what could be reached is down')
-    expect(stderr).toContain('remove it with virsh ("undefine kvm-b")')
+    expect(stderr).toContain('remove it with virsh ("destroy kvm-b", "undefine kvm-b")')
     expect(virsh.domains(HERE)).toEqual(['kvm-b'])
     expect(existsSync(directory())).toBe(true)
   })

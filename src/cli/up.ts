@@ -77,7 +77,12 @@ async function up(operator: Operator, options: UpContext & UpFlags): Promise<num
   const status = await settledStatus(operator, signal)
   if (json) io.stdout.write(`${JSON.stringify(status, undefined, 2)}\n`)
   else io.stdout.write(formatStackStatus(status, { colour, now: Date.now(), examples: true }))
-  if (!detach && !json) await watchStatus(operator, io, signal)
+  if (!detach && !json) {
+    io.stderr.write(
+      'holdfast: watching it from here on; Ctrl-C ends that, and the stack goes on (--detach: end at once)\n',
+    )
+    await watchStatus(operator, io, signal)
+  }
   return status.isReady ? EXIT.done : EXIT.failed
 }
 
@@ -112,7 +117,9 @@ async function refuseBadHost(operator: Operator, io: Io, signal: AbortSignal): P
   throw new HoldfastError(
     'HostNotReady',
     problems.map(({ message }) => `Cannot bring up "${operator.stack.name}": ${message}`).join('\n'),
-    { hint: '"holdfast doctor" tells what to do about it; "holdfast doctor --fix" installs what is missing' },
+    {
+      hint: `"holdfast doctor ${operator.stack.file}" tells what to do about it, and with --fix installs what is missing`,
+    },
   )
 }
 

@@ -62,7 +62,8 @@ export class StackHandle {
     if (kept === undefined && !hasLocalMachines(directory.path)) throw placeUnknown(context.name, directory, remembered)
     const record = withoutGone(kept, context.without)
     const { target = 'local', hypervisors = [], id: stackId = randomUUID() } = record ?? {}
-    return new StackHandle(context, { target, stackId, hypervisors, hardware: new Map(), remembered })
+    const homes = new Map(Object.entries(record?.homes ?? {}))
+    return new StackHandle(context, { target, stackId, hypervisors, homes, hardware: new Map(), remembered })
   }
 
   /**

@@ -109,6 +109,14 @@ async function remakesLost(scenario: Scenario): Promise<void> {
   await hasNoChanges(scenario)
 }
 
+/** Everything goes, also of a machine whose domain somebody has removed: its disks, and the secrets on them. */
+export async function goesWithoutTrace({ stack, hypervisor }: Scenario, before: readonly string[]): Promise<void> {
+  for (const command of ['destroy', 'undefine'])
+    await stack.lab.done(['virsh', '-q', '-c', hypervisor, command, stack.domain('dns-1')])
+  await stack.done('down', '--purge', '--yes')
+  assert.deepEqual(await inventory(stack.lab, hypervisor), before)
+}
+
 /** Number of each running domain, its UUID and its MAC addresses. */
 async function identities({ stack, hypervisor, machines }: Scenario): Promise<ReadonlyMap<string, readonly string[]>> {
   const virsh = (...args: readonly string[]) => stack.lab.done(['virsh', '-q', '-c', hypervisor, ...args])

@@ -26,7 +26,7 @@ import type { Hypervisor } from './hypervisor.ts'
 import { inTurns } from './in-turns.ts'
 import { MachineGuests } from './machine-guests.ts'
 import { Memory } from './memory.ts'
-import { findOrphan } from './orphan.ts'
+import { findAbandoned, findOrphan } from './orphan.ts'
 import { type DomainType, isVolumeGone, type PlaceFacts } from './place-facts.ts'
 import { placeMachine } from './place-machine.ts'
 import type { PlacedDisk } from './placement.ts'
@@ -40,7 +40,7 @@ import {
 } from './present-machine.ts'
 import { ensureProgram, removeProgram } from './program-volume.ts'
 import { recordElement } from './record-xml.ts'
-import { deleteMachine, forgetApplied, holdsData, keepMachine, stopMachine } from './remove-machine.ts'
+import { deleteMachine, deleteVolumes, forgetApplied, holdsData, keepMachine, stopMachine } from './remove-machine.ts'
 import { startMachine } from './start-machine.ts'
 import { factsFor, writeMachine } from './write-machine.ts'
 import { setupChange, withoutPending } from './written-machine.ts'
@@ -87,10 +87,13 @@ export class LibvirtTarget implements Target {
     return new Map(read.map((existing) => [existing.name, existing]))
   }
 
-  /** Those of which only data were kept, too. */
+  /** Those of which only data were kept, and those whose domains somebody removed, too. */
   async machines(): Promise<ReadonlyMap<string, MachineKind>> {
-    const machines = await this.#fleet.machines({ isTolerant: true })
-    return new Map(machines.map(({ record }) => [record.machine, record.kind]))
+    const present = await this.#fleet.machines({ isTolerant: true })
+    const there = new Map(present.map(({ record }) => [record.machine, record.kind]))
+    const missing = [...(this.#options.homes?.keys() ?? [])].filter((name) => !there.has(name))
+    const abandoned = await inTurns(missing, (name) => this.#abandoned(name))
+    return new Map([...there, ...abandoned.flat().map(({ record }) => [record.machine, record.kind] as const)])
   }
 
   unread(): readonly Unread[] {
@@ -177,7 +180,9 @@ export class LibvirtTarget implements Target {
 
   async remove(machine: string, { keepData }: { readonly keepData: boolean }): Promise<void> {
     // Where it was moved from, too.
-    for (const present of await this.#fleet.everywhere(machine)) await this.#removeOne(present, keepData)
+    const copies = await this.#fleet.everywhere(machine)
+    for (const present of copies) await this.#removeOne(present, keepData)
+    if (copies.length === 0 && !keepData) for (const left of await this.#abandoned(machine)) await deleteVolumes(left)
     this.#forget(machine)
   }
 
@@ -245,6 +250,17 @@ export class LibvirtTarget implements Target {
       ensureProgram({ hypervisor, disk, temporary, signal }).finally(() => this.#programs.delete(key))
     this.#programs.set(key, making)
     return making
+  }
+
+  /** Volumes of one whose domain somebody removed: disks that are ours, and secrets. */
+  async #abandoned(machine: string): Promise<readonly Pick<PresentMachine, 'hypervisor' | 'record'>[]> {
+    const { stack, stackId, takesForeign, homes } = this.#options
+    const hypervisor = this.#options.hypervisors.find(({ uri }) => uri === homes?.get(machine))
+    const isSilent = this.#fleet.unread().some(({ where }) => where === hypervisor?.uri)
+    if (hypervisor === undefined || isSilent) return []
+    const record = await findAbandoned(hypervisor, { stack, machine }, this.#options)
+    if (record === undefined || (record.stackId !== stackId && takesForeign !== true)) return []
+    return [{ hypervisor, record }]
   }
 
   /** A container has the directory mounted with which it was started, and copies from it when its services start anew. */

@@ -6,7 +6,8 @@ import type { Machine } from '../../machine/machine.ts'
 import { ORPHAN_RECORD, readSeedJson, SEED_RECORD, type WrittenMachine } from './cloud-init/seed-record.ts'
 import type { Hypervisor, Pool } from './hypervisor.ts'
 import type { MachineRecord } from './machine-record.ts'
-import { poolNameOf, seedVolumeName } from './place-facts.ts'
+import { defaultSeedName, poolNameOf, seedVolumeName } from './place-facts.ts'
+import { directoryIn, type PlacedDisk } from './placement.ts'
 import type { SeedReading } from './present-machine.ts'
 import { tryReadRecord } from './record-xml.ts'
 import { readSeed } from './seed-volume.ts'
@@ -20,6 +21,30 @@ export async function orphanMachine(
   return readSeedJson(seed?.files.get(SEED_RECORD) ?? '')
 }
 
+/** Where it has its cloud-init volume under the name that is not given by anybody, in whatever pool. Containers have directories. */
+export async function findAbandoned(
+  hypervisor: Hypervisor,
+  { stack, machine }: Pick<MachineRecord, 'stack' | 'machine'>,
+  reading: SeedReading,
+): Promise<MachineRecord | undefined> {
+  const name = defaultSeedName(stack, machine)
+  for (const { name: pool, path, isActive } of await hypervisor.pools()) {
+    if (!isActive || path === undefined) continue
+    const disk =
+      hypervisor.kind === 'lxc' ? directoryIn({ name: pool, path }, name) : await seedIn(hypervisor, pool, name)
+    const files = disk && (await readSeed({ hypervisor, disk, ...reading }))?.files
+    const record = tryReadRecord({ metadata: files?.get(ORPHAN_RECORD) }, { of: '', hint: '' })
+    if (record === undefined || record instanceof HoldfastError) continue
+    if (record.stack === stack && record.machine === machine) return record
+  }
+  return undefined
+}
+
+async function seedIn(hypervisor: Hypervisor, pool: string, name: string): Promise<PlacedDisk | undefined> {
+  const volume = await hypervisor.findVolume(`${pool}/${name}`)
+  return volume && { path: volume.path, format: 'raw', pool, isOurs: true }
+}
+
 /** Undefined when there is none, or when it is not of this machine. Containers have their files in the open. */
 export async function findOrphan(
   hypervisor: Hypervisor,
@@ -30,9 +55,8 @@ export async function findOrphan(
   const pool = poolNameOf(machine.hardware.cloudInitVolumePool, pools)
   if (pool === undefined || hypervisor.kind === 'lxc') return undefined
   const name = seedVolumeName(stack, machine)
-  const volume = await hypervisor.findVolume(`${pool}/${name}`)
-  if (volume === undefined) return undefined
-  const disk = { path: volume.path, format: 'raw', pool, isOurs: true }
+  const disk = await seedIn(hypervisor, pool, name)
+  if (disk === undefined) return undefined
   const metadata = (await readSeed({ hypervisor, disk, ...reading }))?.files.get(ORPHAN_RECORD)
   const record = tryReadRecord(
     { metadata },

@@ -7,7 +7,7 @@ import type { Machine } from '../../machine/machine.ts'
 import type { Pool, Volume } from './hypervisor.ts'
 import { baseVolumeId, poolNameOf, type PlaceFacts, rootMark, rootVolumeName, seedVolumeName } from './place-facts.ts'
 import { listOf, type Report, suggestion } from './place-network.ts'
-import { type PlacedBase, type PlacedDisk, type PlacedDisks, PROGRAM } from './placement.ts'
+import { directoryIn, type PlacedBase, type PlacedDisk, type PlacedDisks, PROGRAM } from './placement.ts'
 
 const GIB = 1024 ** 3
 
@@ -236,7 +236,3 @@ function baseOf({ path, capacityBytes, allocationBytes, modified }: Volume): Pla
 }
 
 type PlacePool = Pick<Pool, 'name'> & { readonly path: string }
-
-function directoryIn({ name: pool, path }: PlacePool, name: string): PlacedDisk {
-  return { path: join(path, name.replace(/\.iso$/u, '')), format: 'dir', pool, isOurs: true }
-}

@@ -128,7 +128,11 @@ export function rootVolumeName(stack: string, machine: string): string {
 
 /** With the stack in it: two stacks may have machines of the same name. */
 export function seedVolumeName(stack: string, { name, hardware }: Pick<Machine, 'name' | 'hardware'>): string {
-  return hardware.cloudInitVolumeName ?? `${domainName(stack, name)}-cloud-init.iso`
+  return hardware.cloudInitVolumeName ?? defaultSeedName(stack, name)
+}
+
+export function defaultSeedName(stack: string, machine: string): string {
+  return `${domainName(stack, machine)}-cloud-init.iso`
 }
 
 /** Containers have directories: a root file system has one for its first program. */

@@ -2,6 +2,7 @@
 // rendering is a pure function of both. Names, ids and MAC addresses are made from the names of stack and machine: made
 // again, they are the same.
 
+import { join } from 'node:path'
 import type { Hypervisor } from './hypervisor.ts'
 
 export interface Placement {
@@ -69,3 +70,11 @@ export const WATCHDOG = '/dev/holdfast-watchdog'
  * that does not have it yet. Containers have `volume` mounted. What stands on it is `program/HASH/…`, as program.ts makes it.
  */
 export const PROGRAM = { label: 'HOLDFAST', home: '/opt/holdfast', volume: '/run/holdfast-program' } as const
+
+/** What containers have in the place of a volume. */
+export function directoryIn(
+  { name: pool, path }: { readonly name: string; readonly path: string },
+  name: string,
+): PlacedDisk {
+  return { path: join(path, name.replace(/\.iso$/u, '')), format: 'dir', pool, isOurs: true }
+}

@@ -32,7 +32,7 @@ export function readRecord(domain: Described, stack: string): MachineRecord | un
   const { name } = domain
   const record = tryReadRecord(domain, {
     of: `the metadata of domain "${name}"`,
-    hint: `if the machine may go, remove it with virsh ("undefine ${name}") and run "holdfast up": it is made anew`,
+    hint: `if the machine may go, remove it with virsh ("destroy ${name}", "undefine ${name}"); "holdfast up" makes it anew`,
   })
   if (record instanceof HoldfastError) {
     if (domain.name.startsWith(`${stack}-`)) throw record

@@ -68,14 +68,22 @@ export function holdsData({ record: { hasBooted = false, disks } }: PresentMachi
 }
 
 /** Of one that is off. */
-export async function deleteMachine({ hypervisor, domain, record }: PresentMachine): Promise<void> {
+export async function deleteMachine(present: PresentMachine): Promise<void> {
+  await deleteVolumes(present, present.domain.uuid)
+  await present.hypervisor.undefine(present.domain.name)
+}
+
+/** `uuid`: of its domain, where there is one. */
+export async function deleteVolumes(
+  { hypervisor, record }: Pick<PresentMachine, 'hypervisor' | 'record'>,
+  uuid?: string,
+): Promise<void> {
   const { root, seed, program } = record.disks
   const volume = root.isOurs ? await volumeOf(hypervisor, root) : undefined
   if (volume !== undefined) await hypervisor.deleteVolume(volume)
   if (seed.isOurs) await removeSeed({ hypervisor, disk: seed })
   if (program !== undefined) {
-    const others = (await hypervisor.domains()).filter(({ uuid }) => uuid !== domain.uuid)
+    const others = (await hypervisor.domains()).filter((each) => each.uuid !== uuid)
     await removeProgram(hypervisor, program, others)
   }
-  await hypervisor.undefine(domain.name)
 }

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
+import { until } from '../../../test/support/until.ts'
 import { endedContainers } from './virsh-container.ts'
 import { VirshProcess } from './virsh-process.ts'
 
@@ -12,6 +14,7 @@ const daemon = spawn('bash', ['-c', 'exec -a libvirtd sleep 60'])
 afterAll(() => daemon.kill('SIGKILL'))
 
 test('a container has ended when its process is gone, or has become another one', async () => {
+  await until('the daemon', () => readFileSync(`/proc/${daemon.pid}/cmdline`, 'utf8').startsWith('libvirtd'))
   const gone = spawn('true')
   await new Promise((resolve) => gone.once('exit', resolve))
   const [running, ended, other] = [keeper.pid, gone.pid, process.pid].map(String)
