@@ -2,7 +2,6 @@
 // (a text, a list) or 0 (a number). Here that is the same as leaving it out. A number may be a text of digits.
 
 import { z } from 'zod'
-import { secret } from '../document/values.ts'
 import { machineShape as machine, settingsShape as settings } from '../machine/schema.ts'
 import { etcdClientSchema } from '../machine/schema-etcd.ts'
 
@@ -79,9 +78,6 @@ function partOfDaemon(value: unknown, key: string): unknown {
   if (key !== 'client') return value
   return isEmpty(value) ? undefined : client(value)
 }
-
-/** Generated where it is not given. */
-export const secretOrNone = prepared(secret.optional(), orNone)
 
 export const settingsShape = {
   ...settings,

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { flag, list, map, number, pem, preset, secret, text, written } from '../../document/values.ts'
 import { machines } from '../../machine/schema.ts'
 import { ip } from '../../machine/schema-networks.ts'
-import { machineShape, secretOrNone, settingsShape } from '../machine-variables.ts'
+import { machineShape, settingsShape } from '../machine-variables.ts'
 
 export const ETCD_DEFAULTS = {
   auto_compaction_mode: 'revision',
@@ -38,7 +38,11 @@ const settings = {
     ),
 }
 
-const rootPassword = secretOrNone.describe('Password of root where users have passwords; generated unless given.')
+const rootPassword = z
+  .union([z.literal(''), secret], { error: 'text, { file: PATH } or { env: VARIABLE }' })
+  .meta({ title: 'text or map' })
+  .optional()
+  .describe('Password of root where users have passwords; generated unless given.')
 
 const initialCluster = map({
   is_initializing: flag

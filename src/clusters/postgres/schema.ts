@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { flag, map, number, pem, preset, secret, text } from '../../document/values.ts'
 import { machines } from '../../machine/schema.ts'
 import { ip } from '../../machine/schema-networks.ts'
-import { machineShape, secretOrNone, settingsShape } from '../machine-variables.ts'
+import { machineShape, settingsShape } from '../machine-variables.ts'
 import { patroniEtcdSchema, patroniName, patroniShape } from './schema-patroni.ts'
 
 export const CERTIFICATE_DEFAULTS = {
@@ -74,8 +74,8 @@ const certificate = map({
 
 const settings = {
   params,
-  replicator_password: secretOrNone.describe('Password of the replication user; generated unless given.'),
-  superuser_password: secretOrNone.describe('Password of the user postgres; generated unless given.'),
+  replicator_password: secret.optional().describe('Password of the replication user; generated unless given.'),
+  superuser_password: secret.optional().describe('Password of the user postgres; generated unless given.'),
   ca: authoritySchema.optional().describe('The same as `ca` at the top of the file.'),
   certificate: certificate.optional().describe('What the certificates of the servers say.'),
 }

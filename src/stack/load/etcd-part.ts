@@ -44,7 +44,7 @@ export function resolveEtcd(context: EtcdContext, resolver: StackResolver): Etcd
     grpcGatewayEnabled: agreed(layers, 'grpc_gateway_enabled', resolver)?.value ?? context.isForPatroni,
     clientCertAuth,
     bootstrapMember: bootstrapMember(entries, resolver),
-    rootPassword: rootPassword(context, resolver),
+    rootPassword: rootPassword(context, clientCertAuth, resolver),
     initialToken: agreed(initialLayers(context), 'initial_token', resolver)?.value ?? stack,
     isExisting: isExisting(context),
     users,
@@ -116,14 +116,27 @@ function bootstrapMember(entries: EtcdContext['entries'], resolver: StackResolve
   return chosen.name
 }
 
-function rootPassword({ part, entries }: EtcdContext, resolver: StackResolver): Secret | undefined {
+/** An empty one stands for none where there is no use for it, as the documents of the variables have it. */
+function rootPassword(
+  { part, entries }: EtcdContext,
+  clientCertAuth: boolean,
+  resolver: StackResolver,
+): Secret | undefined {
   const key = 'authentication_bootstrap'
-  const layers: readonly Layer<NonNullable<EtcdDocument[typeof key]>>[] = [
-    { path: ['etcd', key], values: part[key] },
-    ...entries.map(({ path, document }) => ({ path: [...path, key], values: document?.[key] })),
-  ]
+  const layers = [
+    { path: ['etcd', key], values: part[key], isUsed: true },
+    ...entries.map(({ path, document }) => {
+      const values = document?.[key]
+      return { path: [...path, key], values, isUsed: values?.bootstrap === true }
+    }),
+  ].filter(({ values, isUsed, path }) => {
+    if (values?.root_password !== '') return true
+    if (isUsed && !clientCertAuth)
+      resolver.problem([...path, 'root_password'], 'the password is empty; wanted: one, or no "root_password" at all')
+    return false
+  })
   const password = agreed(layers, 'root_password', resolver)
-  return password && resolver.secret(password.value, password.path)
+  return password === undefined || password.value === '' ? undefined : resolver.secret(password.value, password.path)
 }
 
 function givenUsers({ users = [] }: EtcdDocument, clientCertAuth: boolean, resolver: StackResolver): EtcdUser[] {

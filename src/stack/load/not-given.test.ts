@@ -63,22 +63,6 @@ describe('empty', () => {
     ])
   })
 
-  test('password of root', async () => {
-    const authentication_bootstrap = { bootstrap: true, root_password: '' }
-    const stack = await load(stackOf({ authentication_bootstrap, etcd: { client_cert_auth: false } }))
-    expect(stack.etcd).toMatchObject({ clientCertAuth: false, rootPassword: undefined })
-  })
-
-  test('passwords of PostgreSQL', async () => {
-    const postgres = { replicator_password: '', superuser_password: 'given' }
-    const members = ['p', 'q'].map((name, index) => ({
-      ...{ name, libvirt_network: { network_name: 'n', ip: `10.0.0.${index + 2}` }, postgres },
-    }))
-    const stack = await load(stackOf({}, { postgres: { members } }))
-    expect(stack.postgres?.replicatorPassword).toBeUndefined()
-    expect(stack.postgres?.superuserPassword?.reveal()).toBe('given')
-  })
-
   test('time sources of a clock that is not enabled, and those of one kind where there are others', async () => {
     const none = [{ url: '', options: [] }]
     expect(await hardwareOf({ chrony: { enabled: false, servers: none, pools: none } })).toMatchObject({

@@ -222,6 +222,11 @@ describe('etcd', () => {
       'etcd.users[0].permissions[0].access: unknown word "raed"; did you mean "read"?',
     ],
     [
+      'an empty password of root',
+      `etcd: { members: 3, client_cert_auth: false, authentication_bootstrap: { root_password: "" } }`,
+      '3:89: etcd.authentication_bootstrap.root_password: the password is empty; wanted: one, or no "root_password" at all',
+    ],
+    [
       'both spellings of networks',
       `etcd: { members: [{ name: a, libvirt_network: { network_id: x }, libvirt_networks: [{ network_id: x }] }] }`,
       'etcd.members[0]: "libvirt_network" stands beside "libvirt_networks"; wanted: one of both',
@@ -245,6 +250,13 @@ describe('etcd', () => {
     const found = await problems(HEAD + text)
     expect(found).toHaveLength(1)
     expect(found[0]).toContain(message)
+  })
+
+  test('takes an empty password of root where there is no use for it', async () => {
+    const { etcd } = await load(
+      `${HEAD}etcd: { members: [{ name: a, authentication_bootstrap: { bootstrap: true, root_password: "" } }] }`,
+    )
+    expect(etcd?.rootPassword).toBeUndefined()
   })
 
   test('takes a member that joined later', async () => {
@@ -397,6 +409,11 @@ describe('postgres', () => {
       'a TTL that is too short',
       `${ETCD}postgres: { members: 3, patroni: { ttl: 20, loop_wait: 10, retry_timeout: 10 } }`,
       '4:41: postgres.patroni.ttl: a leader could lose its lock while it retries: the TTL is 20, "loop_wait" + 2 × "retry_timeout" is 30; wanted: a TTL of at least 30',
+    ],
+    [
+      'an empty password',
+      `${ETCD}postgres: { members: 3, superuser_password: "" }`,
+      '4:45: postgres.superuser_password is empty; wanted: text, { file: PATH } or { env: VARIABLE }',
     ],
     [
       'an empty variable',
