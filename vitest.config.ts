@@ -11,7 +11,8 @@ export default defineConfig({
     exclude: process.env.SIDE_BY_SIDE === '1' ? [] : ['test/side-by-side/**'],
     testTimeout: 20_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // They wait for real clusters more than they compute.
+    maxWorkers: 3,
     // Real clusters on a machine that others may use, too: there, once more before nothing lands. The report names them.
     retry: process.env.CI === undefined ? 0 : 1,
   },
