@@ -14,6 +14,8 @@ export interface VolumeAnswers {
 /** What was not found is told by virsh, and so in English; the lines after that are the host's. */
 const NOT_FOUND = /^error: failed to get (vol|pool) '.*\n([^]*)/mu
 
+const NO_REASON = 'error: '
+
 export async function askForVolumes(
   virsh: VirshProcess,
   commands: readonly (readonly string[])[],
@@ -31,14 +33,13 @@ export async function askForVolumes(
   return { answers: all.slice(0, commands.length), isMissing }
 }
 
-/** As far as the name, which is what differs. */
+/** As far as the name, which is what differs. virsh itself says nothing of one that libvirt knew, and whose file somebody removed. */
 function isAs(answer: Answer, none: Answer, nobody: string): boolean {
   const [missing, compared] = [notFound(answer), notFound(none)]
-  return (
-    missing !== undefined &&
-    missing.what === compared?.what &&
-    missing.reason.startsWith(compared.reason.split(nobody)[0])
-  )
+  const [same] = compared?.reason.split(nobody) ?? []
+  if (same === undefined || !('failure' in answer)) return false
+  if (missing === undefined) return same.length > NO_REASON.length && answer.failure.startsWith(same)
+  return missing.what === compared?.what && missing.reason.startsWith(same)
 }
 
 function notFound(answer: Answer): { readonly what: string; readonly reason: string } | undefined {

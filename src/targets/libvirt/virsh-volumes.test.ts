@@ -76,6 +76,17 @@ test('of a storage that does not answer no volume is missing', async () => {
   await expect(hypervisor.deleteVolume(VOLUME)).rejects.toThrow(UNREACHABLE)
 })
 
+test('a volume whose file somebody removed is missing', async () => {
+  const gone = `fail "Speicher-Datenträger nicht gefunden: Kein Speicher-Datenträger mit passendem Pfad '/p/v'"`
+  virsh.answer(
+    URI,
+    `${POOL} vol-dumpxml() { if ${isOurs.replaceAll('$1', '$2')}; then ${gone}; else no_volume "$2"; fi; }
+    vol-delete() { ${gone}; }`,
+  )
+  expect(await hypervisor.findVolume('p/v')).toBeUndefined()
+  await hypervisor.deleteVolume(VOLUME)
+})
+
 test('a volume that is gone, before or while it is deleted, is deleted', async () => {
   virsh.answer(URI, POOL)
   await hypervisor.deleteVolume(VOLUME)
