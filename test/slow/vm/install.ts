@@ -35,7 +35,7 @@ etcd:
   members: [{ name: etcd-1, libvirt_network: { network_name: outgoing, ip: ${SUBNET}.11 } }]`)
     await step('a machine installs its packages, and is healthy', async () => {
       assert.equal((await stack.up()).isReady, true)
-      assert.match(await stack.etcdctl('endpoint', 'health'), /is healthy/u)
+      assert.match(await stack.client('etcdctl endpoint health 2>&1'), /is healthy/u)
     })
     await stack.done('down', '--purge', '--yes')
   } finally {
