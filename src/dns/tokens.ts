@@ -11,10 +11,13 @@ const CLOSE = 5
 const QUOTE = 6
 const BACKSLASH = 7
 const NUL = 8
+/** Before a line feed a blank, alone the end of a line. */
+const RETURN = 9
 
 const KIND = new Uint8Array(256)
-KIND[0x20] = KIND[0x09] = KIND[0x0d] = BLANK
+KIND[0x20] = KIND[0x09] = BLANK
 KIND[0x0a] = NEWLINE
+KIND[0x0d] = RETURN
 KIND[0x3b] = COMMENT
 KIND[0x28] = OPEN
 KIND[0x29] = CLOSE
@@ -89,6 +92,12 @@ export class Tokens {
         this.quoted[count++] = 0
       } else if (kind === NEWLINE) {
         at++
+        line++
+        if (depth === 0) break
+      } else if (kind === RETURN) {
+        if (at + 1 >= limit && !atEnd) return -1
+        at++
+        if (at < limit && bytes[at] === 0x0a) continue
         line++
         if (depth === 0) break
       } else if (kind === COMMENT) {
@@ -204,7 +213,7 @@ export class Tokens {
     let line = this.line
     let column = 1
     for (let i = this.entryAt; i < position; i++) {
-      if (this.bytes[i] === 0x0a) {
+      if (this.bytes[i] === 0x0a || (this.bytes[i] === 0x0d && this.bytes[i + 1] !== 0x0a)) {
         line++
         column = 1
       } else if ((this.bytes[i] & 0xc0) !== 0x80) column++

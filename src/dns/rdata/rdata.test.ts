@@ -53,13 +53,56 @@ const SEEDS: Readonly<Record<string, string>> = {
   OPENPGPKEY: 'AAEC',
   CSYNC: '66 3 A NS AAAA',
   ZONEMD: '1 1 240 00112233445566778899AABB',
-  SVCB: '16 f mandatory=alpn alpn="f\\\\\\\\oo\\\\,bar,h2" no-default-alpn port=1 ipv4hint=192.0.2.1 key9=a',
+  SVCB: '16 f mandatory=alpn alpn="f\\\\\\\\oo\\\\,bar,h2" no-default-alpn port=1 ipv4hint=192.0.2.1 ohttp tls-supported-groups=29,23 docpath=dns pvd key667=a',
   HTTPS: '1 . alpn=h2 ech=AAEC ipv6hint=2001:db8::1 dohpath=/q{?dns}',
   SPF: 'v=spf1',
   EUI48: '00-00-5e-00-53-2a',
   EUI64: '00-00-5e-ef-10-00-00-2a',
   URI: '10 1 "https://x/"',
   CAA: '0 issue "ca.example"',
+  MD: 'md',
+  MF: 'mf',
+  MB: 'mb',
+  MG: 'mg',
+  MR: 'mr',
+  WKS: '192.0.2.1 6 21 25',
+  MINFO: 'a b',
+  X25: '311061700956',
+  ISDN: '150862028003217 004',
+  RT: '10 rt',
+  NSAP: '0x47000580',
+  'NSAP-PTR': 'nsap',
+  SIG: 'NXT 1 3 3600 20000102030405 19961211100908 2143 @ AAAA',
+  KEY: '512 255 1 AAEC',
+  PX: '50 a b',
+  GPOS: '-32.6882 116.8652 10.0',
+  NXT: 'b A NS SIG NXT',
+  EID: '1289AB',
+  NIMLOC: '1289AB',
+  ATMA: '+61200000000',
+  A6: '68 ::fff:0:0:1 prefix',
+  SINK: '8 0 2 AAEC',
+  IPSECKEY: '10 3 2 gateway AQNR',
+  HIP: '2 20010010 AwEAAbdx rvs1 rvs2',
+  NINFO: 'a b',
+  RKEY: '0 255 1 AAEC',
+  TALINK: 'a .',
+  DSYNC: 'CDS NOTIFY 5359 scanner',
+  HHIT: 'AAEC',
+  BRID: 'AAEC',
+  NID: '10 14:4fff:ff20:ee64',
+  L32: '10 10.1.2.0',
+  L64: '10 2001:db8:1140:1000',
+  LP: '10 l64',
+  AVC: 'a',
+  DOA: '1 2 3 "image/gif" AAEC',
+  AMTRELAY: '10 1 3 relay',
+  RESINFO: 'qnamemin',
+  WALLET: 'BTC x',
+  CLA: 'a',
+  IPN: '1234567890123456789',
+  TA: '1 8 9 00',
+  DLV: '1 8 9 00',
 }
 
 function parse(type: number, text: string): Uint8Array {
@@ -144,7 +187,7 @@ describe('names in rdata', () => {
     expect(canonical('SOA NS1.A. Host.A\\000B. 1 2 3 4 5')).toBe('ns1.a. host.a\\000b. 1 2 3 4 5')
     expect(canonical('NAPTR 1 2 "AB" "C" "" X.Y.')).toBe('1 2 "AB" "C" "" x.y.')
     expect(canonical('NSEC B. A')).toBe('B. A')
-    expect(canonical('SVCB 1 B. key9=A')).toBe('1 B. key9="A"')
+    expect(canonical('SVCB 1 B. key667=A')).toBe('1 B. key667="A"')
     expect(canonical('TXT ABC')).toBe('"ABC"')
   })
 })

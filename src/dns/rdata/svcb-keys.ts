@@ -1,5 +1,5 @@
-// The known parameter keys of SVCB and HTTPS (RFC 9460 7, 8; dohpath from RFC 9461 5): the text of each, its wire
-// form, and what makes it valid. Every other key is keyNNNNN with an opaque value.
+// The known parameter keys of SVCB and HTTPS (RFC 9460 7, 8; RFC 9461 5; RFC 9540 4; RFC 9953 3; IANA registry): the text
+// of each, its wire form, and what makes it valid. Every other key is keyNNNNN with an opaque value.
 
 import { readU16 } from './field.ts'
 import { formatIpv4, formatIpv6, readIpv4, readIpv6 } from './fields/address.ts'
@@ -15,6 +15,8 @@ export const NO_DEFAULT_ALPN = 2
 interface Key {
   readonly name: string
   readonly wants: string
+  /** The value must be written without escapes (RFC 9460 7.2, 7.3, 8). */
+  readonly isPlain?: boolean
   /** Wire form of a text value, or undefined when it is not one. */
   encode(value: Uint8Array): number[] | undefined
   valid(wire: Uint8Array): boolean
@@ -32,6 +34,7 @@ function addressList(
   return {
     name,
     wants,
+    isPlain: true,
     encode(value) {
       const wire: number[] = []
       for (const item of splitAtCommas(value)) {
@@ -56,11 +59,23 @@ function opaque(name: string, valid: (wire: Uint8Array) => boolean, wants: strin
   }
 }
 
+/** A key without a value. */
+function flag(name: string): Key {
+  return {
+    name,
+    wants: 'no value',
+    encode: (value) => (value.length === 0 ? [] : undefined),
+    valid: (wire) => wire.length === 0,
+    format: () => undefined,
+  }
+}
+
 /** By number. */
 export const KEYS: readonly Key[] = [
   {
     name: 'mandatory',
     wants: 'a list of distinct keys other than mandatory, such as alpn,port',
+    isPlain: true,
     encode(value) {
       const numbers = splitAtCommas(value).map((item) => keyNumber(latin1(item)))
       if (numbers.includes(-1)) return undefined
@@ -79,28 +94,15 @@ export const KEYS: readonly Key[] = [
   {
     name: 'alpn',
     wants: 'a list of protocol identifiers of 1 to 255 bytes, such as h2,h3',
-    encode(value) {
-      const ids = splitEscapedList(value)
-      if (ids === undefined || ids.some((id) => id.length > 255)) return undefined
-      return ids.flatMap((id) => [id.length, ...id])
-    },
-    valid(wire) {
-      let at = 0
-      while (at < wire.length && wire[at] > 0) at += wire[at] + 1
-      return wire.length > 0 && at === wire.length
-    },
-    format: formatAlpn,
+    encode: encodeStrings,
+    valid: areStrings,
+    format: formatStrings,
   },
-  {
-    name: 'no-default-alpn',
-    wants: 'no value',
-    encode: (value) => (value.length === 0 ? [] : undefined),
-    valid: (wire) => wire.length === 0,
-    format: () => undefined,
-  },
+  flag('no-default-alpn'),
   {
     name: 'port',
     wants: 'a port, 0 to 65535',
+    isPlain: true,
     encode(value) {
       const port = readDecimal(value, 0, value.length, 0xffff)
       return port < 0 ? undefined : [port >> 8, port & 0xff]
@@ -112,12 +114,37 @@ export const KEYS: readonly Key[] = [
   {
     name: 'ech',
     wants: 'a list of ECH configurations in base64',
+    isPlain: true,
     encode: decodeBase64,
     valid: (wire) => wire.length > 0,
     format: (wire) => formatBase64(wire, 0, wire.length),
   },
   addressList('ipv6hint', 'a list of IPv6 addresses', 16, readIpv6, formatIpv6),
   opaque('dohpath', isDohPath, 'a relative URI template with the variable dns, such as /dns-query{?dns}'),
+  flag('ohttp'),
+  {
+    name: 'tls-supported-groups',
+    wants: 'a list of distinct numbers, 0 to 65535, such as 29,23',
+    isPlain: true,
+    encode(value) {
+      const groups = splitAtCommas(value).map((item) => readDecimal(item, 0, item.length, 0xffff))
+      if (groups.includes(-1)) return undefined
+      return groups.flatMap((group) => [group >> 8, group & 0xff])
+    },
+    valid(wire) {
+      const groups = Array.from({ length: wire.length / 2 }, (_, i) => readU16(wire, i * 2))
+      return wire.length > 0 && wire.length % 2 === 0 && new Set(groups).size === groups.length
+    },
+    format: (wire) => Array.from({ length: wire.length / 2 }, (_, i) => readU16(wire, i * 2)).join(','),
+  },
+  {
+    name: 'docpath',
+    wants: 'a list of path segments of 1 to 255 bytes, or no value',
+    encode: (value) => (value.length === 0 ? [] : encodeStrings(value)),
+    valid: (wire) => wire.length === 0 || areStrings(wire),
+    format: (wire) => (wire.length === 0 ? undefined : formatStrings(wire)),
+  },
+  flag('pvd'),
 ]
 
 export function keyName(key: number): string {
@@ -163,8 +190,21 @@ function splitEscapedList(value: Uint8Array): number[][] | undefined {
   return items
 }
 
-/** The identifiers joined by commas: escaped once for the list, then once more for the zone file. */
-function formatAlpn(wire: Uint8Array): string {
+/** A list as strings of 1 to 255 bytes, each behind a length byte; undefined when malformed. */
+function encodeStrings(value: Uint8Array): number[] | undefined {
+  const items = splitEscapedList(value)
+  if (items === undefined || items.some((item) => item.length > 255)) return undefined
+  return items.flatMap((item) => [item.length, ...item])
+}
+
+function areStrings(wire: Uint8Array): boolean {
+  let at = 0
+  while (at < wire.length && wire[at] > 0) at += wire[at] + 1
+  return wire.length > 0 && at === wire.length
+}
+
+/** The strings joined by commas: escaped once for the list, then once more for the zone file. */
+function formatStrings(wire: Uint8Array): string {
   const list: number[] = []
   for (let at = 0; at < wire.length; at += wire[at] + 1) {
     if (at > 0) list.push(0x2c)

@@ -66,11 +66,19 @@ function takeParam(tokens: Tokens): { key: number; wire: number[] } {
   if (key < 0) throw new ExpectedError(index, 'expected a parameter key, such as alpn or key667')
   const value = equals < 0 ? new Uint8Array(0) : takeValue(tokens, index, start + equals + 1)
   const known = KEYS[key]
+  if (known?.isPlain === true && !keyText.startsWith('key') && hasEscape(tokens, index)) {
+    throw new ExpectedError(index, `expected ${keyName(key)} without escapes (RFC 9460)`)
+  }
   const wire = known === undefined || keyText.startsWith('key') ? [...value] : known.encode(value)
   if (wire === undefined || wire.length > 0xffff || known?.valid(Uint8Array.from(wire)) === false) {
     throw new ExpectedError(index, `expected ${keyName(key)} with ${known?.wants ?? 'a value of at most 65535 bytes'}`)
   }
   return { key, wire }
+}
+
+/** In token `index`, or in the quoted value after it that was taken with it. */
+function hasEscape(tokens: Tokens, index: number): boolean {
+  return tokens.bytes.subarray(tokens.starts[index], tokens.ends[tokens.next - 1]).includes(0x5c)
 }
 
 /** The bytes after `=`: the rest of token `index`, or the quoted token that touches it. */

@@ -30,6 +30,7 @@ describe('$GENERATE', () => {
     ],
     ['10-10 h${0,4,x}-${0,0,X} A 192.0.2.1', ['h000a-A.example. 60 IN A 192.0.2.1']],
     ['1-2 a${-2,3} A 192.0.2.$', ['a-01.example. 60 IN A 192.0.2.1', 'a000.example. 60 IN A 192.0.2.2']],
+    ['1-1 h${-3,1,x} A 192.0.2.1', ['hfffffffe.example. 60 IN A 192.0.2.1']],
     ['15-16 ${0,3,n}x CNAME x', ['f.0x.example. 60 IN CNAME x.example.', '0.1x.example. 60 IN CNAME x.example.']],
     ['300-300 ${0,1,N}x CNAME x', ['C.2.1x.example. 60 IN CNAME x.example.']],
     ['1-1 h\\$$ A 192.0.2.$', ['h\\$1.example. 60 IN A 192.0.2.1']],
@@ -50,15 +51,16 @@ describe('$GENERATE', () => {
     ['1-1000001 h$ A 192.0.2.1', 'db:2:11: "1-1000001": expected at most 1000000 records'],
     ['1-2', 'db:2:14: expected an owner template, found the end of the entry'],
     ['1-2 h$', 'db:2:17: expected a type and a data template, found the end of the entry'],
+    ['1-2 h${0,3 A 192.0.2.1', 'db:2:15: "h${0,3": expected "}" after "${"'],
+    ['0-7 host$ A 1.2.3.${1000', 'db:2:23: "1.2.3.${1000": expected "}" after "${"'],
     [
-      '1-2 h${0,3 A 192.0.2.1',
-      'db:2:15: "h${0,3": expected ${offset[,width[,base]]} with a base of d, o, x, X, n or N',
+      '1-2 h${2147483647} A 192.0.2.1',
+      'db:2:15: "h${2147483647}": expected numbers of at most 2147483647 after the offset is added',
     ],
     [
       '1-2 h${0,3,q} A 192.0.2.1',
       'db:2:15: "h${0,3,q}": expected ${offset[,width[,base]]} with a base of d, o, x, X, n or N',
     ],
-    ['1-2 h${-3,1,x} A 192.0.2.1', 'db:2:15: "h${-3,1,x}": expected numbers that are not negative in this base'],
     [
       '1-2 h$ A 1.2.$',
       'db:2:1: "$GENERATE": in the generated line "h1 A 1.2.1": expected an IPv4 address, such as 192.0.2.1',

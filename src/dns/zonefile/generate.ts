@@ -60,7 +60,9 @@ function parseTemplate(tokens: Tokens, index: number): Piece[] {
       literal += '\\$'
       i++
     } else {
-      const shape = text[i + 1] === '{' ? text.slice(i + 2, text.indexOf('}', i)) : undefined
+      const end = text[i + 1] === '{' ? text.indexOf('}', i) : 0
+      if (end < 0) throw new ExpectedError(index, 'expected "}" after "${"')
+      const shape = end > 0 ? text.slice(i + 2, end) : undefined
       pieces.push(literal, shape === undefined ? { offset: 0, width: 0, base: 'd' } : parseShape(shape, index))
       literal = ''
       i += shape === undefined ? 0 : shape.length + 2
@@ -83,25 +85,27 @@ function expand(pieces: readonly Piece[], value: number, index: number): string 
   let line = ''
   for (const piece of pieces) {
     if (typeof piece === 'string') line += piece
-    else if (value + piece.offset < 0 && piece.base !== 'd') {
-      throw new ExpectedError(index, 'expected numbers that are not negative in this base')
+    else if (value + piece.offset > MAX_NUMBER) {
+      throw new ExpectedError(index, `expected numbers of at most ${MAX_NUMBER} after the offset is added`)
     } else line += formatNumber(value + piece.offset, piece.width, piece.base)
   }
   return line
 }
 
+/** A negative number is printed as 32 bits of two's complement in every base but ten. */
 function formatNumber(value: number, width: number, base: string): string {
+  const bits = value >>> 0
   switch (base) {
     case 'o':
-      return value.toString(8).padStart(width, '0')
+      return bits.toString(8).padStart(width, '0')
     case 'x':
-      return value.toString(16).padStart(width, '0')
+      return bits.toString(16).padStart(width, '0')
     case 'X':
-      return value.toString(16).toUpperCase().padStart(width, '0')
+      return bits.toString(16).toUpperCase().padStart(width, '0')
     case 'n':
-      return nibbles(value.toString(16), width)
+      return nibbles(bits.toString(16), width)
     case 'N':
-      return nibbles(value.toString(16).toUpperCase(), width)
+      return nibbles(bits.toString(16).toUpperCase(), width)
     default:
       return value < 0 ? `-${String(-value).padStart(width - 1, '0')}` : String(value).padStart(width, '0')
   }

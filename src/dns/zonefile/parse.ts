@@ -7,8 +7,10 @@ import { newRdataBuffer, parseRdata } from '../rdata/rdata.ts'
 import { readPeriod } from '../rdata/fields/number.ts'
 import { readU32 } from '../rdata/field.ts'
 import { ExpectedError, Tokens } from '../tokens.ts'
+import { finish, Pace, type Steps } from '../steps.ts'
 import { CLASS, className, classNumber, TYPE, typeFromBytes } from '../types.ts'
 import { parseGenerate } from './generate.ts'
+import { GeneratedCount, LimitExceeded, tooManyRecords } from './limits.ts'
 import { Problems, shorten, type ZoneFileProblem } from './problem.ts'
 import { type ByteSource, Window } from './window.ts'
 
@@ -40,6 +42,8 @@ export interface ParseOptions {
   readonly openInclude?: (path: string, from: string) => ByteSource
   /** Parsing stops after so many errors; as many warnings are kept. MAX_PROBLEMS unless given. */
   readonly maxProblems?: number
+  /** Records that the zone may have, included files counted; no limit unless given. Reading stops at the next one. */
+  readonly maxRecords?: number
 }
 
 export const MAX_PROBLEMS = 20
@@ -63,8 +67,17 @@ export interface ReaderState {
 
 /** Never throws on bad input; what the sink throws passes through. */
 export function parseZoneFile(source: ByteSource, options: ParseOptions, sink: RecordSink): ZoneFileProblem[] {
+  return finish(parseZoneFileSteps(source, options, sink))
+}
+
+/** The same in steps. */
+export function* parseZoneFileSteps(
+  source: ByteSource,
+  options: ParseOptions,
+  sink: RecordSink,
+): Steps<ZoneFileProblem[]> {
   const problems = new Problems(options.maxProblems ?? MAX_PROBLEMS)
-  new ZoneFileReader(options, sink, problems).readFile(source, source.file ?? options.file)
+  yield* new ZoneFileReader(options, sink, problems).readFile(source, source.file ?? options.file)
   return problems.list
 }
 
@@ -86,39 +99,66 @@ export class ZoneFileReader {
   #defaultTtl = UNKNOWN_TTL
   #lastTtl = UNKNOWN_TTL
   #warnedOfLastTtl = false
+  readonly #maxRecords: number
+  #records = 0
+  readonly #generated = new GeneratedCount()
 
   constructor(options: ParseOptions, sink: RecordSink, problems: Problems) {
     this.#options = options
     this.#sink = sink
     this.#problems = problems
     this.#origin = options.origin
+    this.#maxRecords = options.maxRecords ?? Infinity
   }
 
-  readFile(source: ByteSource, file: string): void {
+  *readFile(source: ByteSource, file: string): Steps<void> {
     const window = new Window(source)
     const { tokens } = window
     this.#files.push(file)
     this.#sink.file?.(file)
-    while (!this.#problems.full && window.next()) this.readEntry(tokens)
+    const pace = new Pace()
+    while (!this.#problems.full && window.next()) {
+      const more = this.readEntry(tokens)
+      if (more !== undefined) yield* more
+      else if (pace.isDue(this.#rdata.length)) yield
+    }
     this.#files.pop()
     const including = this.#files.at(-1)
     if (including !== undefined) this.#sink.file?.(including)
   }
 
-  readEntry(tokens: Tokens): void {
+  /** Returns what is left to do where an entry stands for many, as $GENERATE and $INCLUDE do; before the next entry. */
+  readEntry(tokens: Tokens): Steps<void> | undefined {
     if (tokens.fault !== '') {
       this.#problems.add('error', this.#file, tokens, tokens.faultAt, '', tokens.fault)
-      return
+      return undefined
     }
-    if (tokens.count === 0) return
+    if (tokens.count === 0) return undefined
     tokens.origin = this.#origin
     try {
-      if (tokens.bytes[tokens.starts[0]] === 0x24 && !tokens.blankStart) this.#readDirective(tokens)
-      else this.#readRecord(tokens, tokens.line)
+      if (tokens.bytes[tokens.starts[0]] === 0x24 && !tokens.blankStart) {
+        const more = this.#readDirective(tokens)
+        return more && this.#reportFaults(tokens, more)
+      }
+      this.#readRecord(tokens, tokens.line)
     } catch (error) {
-      if (!(error instanceof ExpectedError)) throw error
-      this.#report('error', tokens, error.index, error.message)
+      this.#reportFault(tokens, error)
     }
+    return undefined
+  }
+
+  *#reportFaults(tokens: Tokens, steps: Steps<void>): Steps<void> {
+    try {
+      yield* steps
+    } catch (error) {
+      this.#reportFault(tokens, error)
+    }
+  }
+
+  #reportFault(tokens: Tokens, error: unknown): void {
+    if (!(error instanceof ExpectedError)) throw error
+    this.#report('error', tokens, error.index, error.message)
+    if (error instanceof LimitExceeded) this.#problems.stop()
   }
 
   /** Goes on where the state is this one. */
@@ -167,6 +207,7 @@ export class ZoneFileReader {
     if (isMetaType(type)) throw new ExpectedError(typeIndex, 'expected a type of data, not a meta type')
     const rdata = this.#rdata
     parseRdata(type, tokens, rdata)
+    if (++this.#records > this.#maxRecords) throw tooManyRecords(this.#maxRecords)
     const ttl = explicitTtl === UNKNOWN_TTL ? this.#impliedTtl(type, tokens, typeIndex) : explicitTtl
     this.#sink.record(this.#owner, this.#ownerLength, type, CLASS.IN, ttl, rdata.bytes, rdata.length, line)
   }
@@ -238,15 +279,17 @@ export class ZoneFileReader {
     return this.#defaultTtl
   }
 
-  #readDirective(tokens: Tokens): void {
+  #readDirective(tokens: Tokens): Steps<void> | undefined {
     tokens.next = 1
     switch (tokens.text(0).toUpperCase()) {
       case '$ORIGIN':
         this.#setOrigin(this.#takeName(tokens, 'an origin'))
-        return expectEnd(tokens)
+        expectEnd(tokens)
+        return undefined
       case '$TTL':
         this.#defaultTtl = this.#readTtl(tokens, tokens.take('a TTL'))
-        return expectEnd(tokens)
+        expectEnd(tokens)
+        return undefined
       case '$INCLUDE':
         return this.#include(tokens)
       case '$GENERATE':
@@ -270,7 +313,7 @@ export class ZoneFileReader {
   }
 
   /** The included file starts with the current owner; after it, origin and owner are what they were before. */
-  #include(tokens: Tokens): void {
+  *#include(tokens: Tokens): Steps<void> {
     const index = tokens.take('a file name')
     const path = tokens.text(index)
     const origin = tokens.next < tokens.count ? this.#takeName(tokens, 'an origin') : this.#origin
@@ -278,7 +321,7 @@ export class ZoneFileReader {
     const source = this.#openInclude(path, index)
     const saved = { origin: this.#origin, owner: this.#owner.slice(), ownerLength: this.#ownerLength }
     this.#setOrigin(origin)
-    this.readFile(source, source.file ?? path)
+    yield* this.readFile(source, source.file ?? path)
     this.#setOrigin(saved.origin)
     this.#owner = saved.owner
     this.#ownerLength = saved.ownerLength
@@ -304,20 +347,25 @@ export class ZoneFileReader {
   }
 
   /** Problems of a generated line are reported where the directive stands, the first one only. */
-  #generate(tokens: Tokens): void {
-    const { start, stop, step, line } = parseGenerate(tokens)
+  *#generate(tokens: Tokens): Steps<void> {
+    const generator = parseGenerate(tokens)
+    const { start, stop, step, line } = generator
+    this.#generated.add(generator)
     const encoder = new TextEncoder()
     const made = new Tokens(new Uint8Array(0))
     made.origin = this.#origin
+    const pace = new Pace()
     for (let value = start; value <= stop; value += step) {
+      if (pace.isDue(made.bytes.length + this.#rdata.length)) yield
       this.#problems.generating = tokens
       made.bytes = encoder.encode(line(value))
       made.readEntry(0, made.bytes.length, true)
       try {
         if (made.fault !== '') throw new ExpectedError(0, made.fault)
         this.#readRecord(made, tokens.line)
+        this.#generated.addRecord(this.#ownerLength + this.#rdata.length)
       } catch (error) {
-        if (!(error instanceof ExpectedError)) throw error
+        if (!(error instanceof ExpectedError) || error instanceof LimitExceeded) throw error
         const text = new TextDecoder().decode(made.bytes)
         throw new ExpectedError(0, `in the generated line "${shorten(text)}": ${error.message}`)
       } finally {

@@ -31,13 +31,20 @@ export class Problems {
   readonly #max: number
   #errors = 0
   #warnings = 0
+  #stopped = false
 
   constructor(max: number) {
     this.#max = max
   }
 
+  /** Reading on is of no use. */
   get full(): boolean {
-    return this.#errors >= this.#max
+    return this.#stopped || this.#errors >= this.#max
+  }
+
+  /** After a problem that ends reading. */
+  stop(): void {
+    this.#stopped = true
   }
 
   /** A problem with token `index`, or with its absence. */

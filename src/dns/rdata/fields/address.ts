@@ -141,3 +141,29 @@ export function ipv4(noun: string): Field {
 export function ipv6(noun: string): Field {
   return addressField(16, noun, readIpv6, formatIpv6)
 }
+
+/** Four groups of hexadecimal digits, none left out (RFC 6742 2.1.2). */
+export function halfIpv6(noun: string): Field {
+  return addressField(8, noun, readGroups, (rdata, at) =>
+    Array.from({ length: 4 }, (_, i) => hexGroup(readU16(rdata, at + 2 * i))).join(':'),
+  )
+}
+
+function readGroups(bytes: Uint8Array, start: number, end: number, out: Uint8Array, at: number): boolean {
+  let group = 0
+  let digits = 0
+  let value = 0
+  for (let i = start; i <= end; i++) {
+    if (i < end && bytes[i] !== 0x3a) {
+      const digit = hexDigit(bytes[i])
+      if (digit < 0 || ++digits > 4) return false
+      value = (value << 4) | digit
+      continue
+    }
+    if (digits === 0 || group === 4) return false
+    out[at + 2 * group] = value >> 8
+    out[at + 2 * group++ + 1] = value
+    value = digits = 0
+  }
+  return group === 4
+}

@@ -114,6 +114,23 @@ export function base64ToEnd(noun: string): Field {
   }, formatBase64)
 }
 
+/** Base64 to the end, or `-` for no bytes. */
+export function base64OrDash(noun: string): Field {
+  const field = base64ToEnd(noun)
+  return {
+    ...field,
+    parse(tokens: Tokens, out: RdataBuffer): void {
+      const at = tokens.starts[tokens.next]
+      const isDash =
+        tokens.next === tokens.count - 1 && tokens.ends[tokens.next] === at + 1 && tokens.bytes[at] === 0x2d
+      if (isDash) tokens.next++
+      else field.parse(tokens, out)
+    },
+    measure: (_rdata, at, end) => (at <= end ? end : -1),
+    format: (rdata, from, to) => (from === to ? '-' : formatBase64(rdata, from, to)),
+  }
+}
+
 function prefixed(
   parse: (tokens: Tokens, out: RdataBuffer) => number,
   minimum: number,

@@ -64,6 +64,19 @@ export function characterString(noun: string): Field {
   }
 }
 
+/** A string that may be missing at the end. */
+export function optionalString(noun: string): Field {
+  const field = characterString(noun)
+  return {
+    ...field,
+    parse(tokens: Tokens, out: RdataBuffer): void {
+      if (tokens.next < tokens.count) field.parse(tokens, out)
+    },
+    measure: (rdata, at, end) => (at === end ? at : measureString(rdata, at, end)),
+    format: (rdata, at, next) => (at === next ? '' : field.format(rdata, at, next)),
+  }
+}
+
 /** One string or more, to the end. */
 export function characterStrings(noun: string): Field {
   return {

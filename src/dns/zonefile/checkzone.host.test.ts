@@ -27,6 +27,11 @@ const SAME: readonly (readonly [string, string])[] = [
     'parentheses, comments, quotes',
     `$TTL 60\n@ SOA ns1 host ( ; "\n1 ( 2 ) ; )\n\n3 4\n5 )\n@ NS ns1\nns1 ( A ) 192.0.2.1\n(a) TXT "x;y"z"(" ; "\n \t(TXT\nq\n)\n`,
   ],
+  [
+    'negative numbers of $GENERATE',
+    `$TTL 60\n${APEX}$GENERATE 1-2 h\${-3,0,x} TXT \${-2,0,o}\n$GENERATE 0-1 \${-2000,0,n}.n TXT x\n`,
+  ],
+  ['a bare carriage return', `$TTL 60\n${APEX}a TXT x\rb TXT (y\r z) ; c\rd TXT x\ne TXT "q\rq"\r`],
   ['CRLF and no last newline', `$TTL 60\r\n${APEX.replaceAll('\n', '\r\n')}a TXT "x"\r\nb TXT y`],
   [
     'escapes in owners',
@@ -55,6 +60,8 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['a file that includes itself', `$TTL 60\n${APEX}$INCLUDE zone\n`],
   ['a range that runs backwards', `$TTL 60\n${APEX}$GENERATE 3-1 h$ A 192.0.2.$\n`],
   ['a template without its brace', `$TTL 60\n${APEX}$GENERATE 1-3 h\${0 A 192.0.2.$\n`],
+  ['data without its brace', `$TTL 60\n${APEX}$GENERATE 0-7 host$ A 1.2.3.\${1000\n`],
+  ['a generated number beyond 31 bits', `$TTL 60\n${APEX}$GENERATE 1-2 h\${2147483647} A 192.0.2.1\n`],
   ['a label of 64 bytes', `$TTL 60\n${APEX}${'x'.repeat(64)} TXT x\n`],
   ['a name of 256 bytes', `$TTL 60\n${APEX}${`${'x'.repeat(49)}.`.repeat(5)}x TXT x\n`],
   ['a bad SOA', '$TTL 60\n@ SOA ns1 host abc 1 1 1 1\n@ NS ns1\nns1 A 192.0.2.1\n'],
