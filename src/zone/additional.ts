@@ -1,5 +1,6 @@
 // Addresses that save the client a question: the hosts that NS, MX, SRV, SVCB and HTTPS records point at, from the
-// same zone. They are optional, except glue for name servers below the delegation itself (RFC 9471).
+// same zone, and the services that SVCB and HTTPS lead to. They are optional, except glue for name servers below the
+// delegation itself (RFC 9471).
 
 import { TYPE } from '../dns/types.ts'
 import { canPointAt, emitSigned } from './emit.ts'
@@ -9,25 +10,67 @@ import type { Query } from './query.ts'
 
 const SOFT_ALIAS = SETS_FLAG.services | SETS_FLAG.cname
 const LONGEST_CHAIN = 8
+/** How many services after each other are followed. */
+const DEEPEST_SERVICE = 4
+/** In a mark of what is included: the node's services, not its addresses. */
+const SERVICES = 2
 
-/** Adds the addresses for the targets of an rrset that was written at message offset `blob`; `cut` is the node of a referral, else 0. */
-export function addAddresses(q: Query, rrset: number, blob: number, cut: number): void {
+/**
+ * Adds what the targets of an rrset of `self` ask for; the set was written at message offset `blob`. `cut` is the node of
+ * a referral, else 0.
+ */
+export function addAddresses(q: Query, rrset: number, blob: number, cut: number, self: number): void {
   const { words } = q
   const header = rrset >> 2
+  const type = words[header + RRSET.typeCount] & 0xffff
+  if ((words[header + RRSET.targetsStride] & 0xffff) === 0 || isAlias(type)) return
+  if (isService(type)) q.include(self | SERVICES)
+  addTargets(q, rrset, blob, cut, self, q.nameOffset, 0)
+}
+
+function addTargets(
+  q: Query,
+  rrset: number,
+  blob: number,
+  cut: number,
+  self: number,
+  selfOwner: number,
+  depth: number,
+): void {
+  const { words } = q
+  const header = rrset >> 2
+  const type = words[header + RRSET.typeCount] & 0xffff
   const targets = words[header + RRSET.targetsStride] & 0xffff
-  if (targets === 0 || isAlias(words[header + RRSET.typeCount] & 0xffff)) return
   let at = firstTarget(q, rrset)
   for (let i = 0; i < targets; i++) {
     const positionLength = words[(at >> 2) + 1]
     const length = positionLength >>> 16
-    const node = findTarget(q, words[at >> 2], at + 8, length)
-    const owner = blob + (positionLength & 0xffff)
+    // RFC 9460 section 2.5.2: "." is the owner itself.
+    const isSelf = length === 1 && isService(type)
+    const node = isSelf ? self : findTarget(q, words[at >> 2], at + 8, length)
+    const owner = isSelf ? selfOwner : blob + (positionLength & 0xffff)
     at = align4(at + 8 + length)
-    if (node === 0 || !canPointAt(owner) || (cut === 0 && isOccluded(q, node)) || !q.include(node)) continue
+    if (node === 0 || (cut === 0 && isOccluded(q, node)) || !q.include(node)) continue
+    if (isService(type)) addServices(q, node, type, owner, depth)
     const glue = cut !== 0 && isBelow(q, node, cut)
     if (isSoftAlias(q, node)) addAliased(q, node, owner)
     else addBoth(q, node, owner, glue)
   }
+}
+
+/** The records of the same type that a target has in turn, with what they ask for (RFC 9460 section 4.1). */
+function addServices(q: Query, node: number, type: number, owner: number, depth: number): void {
+  const rrset = findSet(q, node, type)
+  if (rrset === 0 || depth === DEEPEST_SERVICE || !q.include(node | SERVICES)) return
+  const blob = q.at
+  const records = emitSigned(q, rrset, owner)
+  if (records < 0) return
+  q.additionals += records
+  addTargets(q, rrset, blob, 0, node, owner, depth + 1)
+}
+
+function isService(type: number): boolean {
+  return type === TYPE.SVCB || type === TYPE.HTTPS
 }
 
 /** A service that is an alias (SkyDNS): the aliases, then the addresses at their end. */

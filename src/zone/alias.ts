@@ -3,6 +3,7 @@
 import { TYPE } from '../dns/types.ts'
 import { canPointAt, copy, emitSigned } from './emit.ts'
 import { findSet, firstTarget } from './find.ts'
+import { LOWER } from './hash.ts'
 import { RRSET } from './layout.ts'
 import { MAX_CHAIN } from './query.ts'
 import type { Query } from './query.ts'
@@ -18,32 +19,31 @@ export const ALIAS = {
   tooLong: 3,
 } as const
 
-/** Emits the CNAME set of a node and goes on to its target. */
+/** Emits the CNAME set of a node and continues with its target. */
 export function followCname(q: Query, rrset: number): number {
-  for (let i = 0; i < q.chain; i++) if (q.visited[i] === rrset) return ALIAS.loop
-  if (q.chain === MAX_CHAIN) return ALIAS.loop
+  if (q.chain === MAX_CHAIN || (wasMet(q, rrset) && wasFollowed(q))) return ALIAS.loop
   const blob = q.at
   const records = emitSigned(q, rrset, q.nameOffset)
   if (records < 0) return ALIAS.full
   q.answers += records
-  q.visited[q.chain++] = rrset
+  addLink(q, rrset)
   const target = firstTarget(q, rrset)
   q.setName(q.bytes, target + 8, target + 8 + 255)
   q.nameOffset = blob + (q.words[(target >> 2) + 1] & 0xffff)
   return ALIAS.followed
 }
 
-/** Emits the DNAME of the ancestor at `label` and the CNAME it stands for (RFC 6672 section 3), and goes on to its target. */
+/** Emits the DNAME of the ancestor at `label`, once, and the CNAME it implies (RFC 6672 section 3); continues with its target. */
 export function followDname(q: Query, node: number, label: number): number {
-  if (q.chain === MAX_CHAIN) return ALIAS.loop
   const rrset = findSet(q, node, TYPE.DNAME)
-  const owner = q.suffixOffset(label)
-  // The same DNAME again is a loop, or a name the client is better off asking for itself.
-  for (let i = 0; i < q.chain; i++) if (q.visited[i] === rrset) return ALIAS.loop
-  const records = emitSigned(q, rrset, owner)
-  if (records < 0) return ALIAS.full
-  q.answers += records
-  q.visited[q.chain++] = rrset
+  const again = wasMet(q, rrset)
+  if (q.chain === MAX_CHAIN || (again && wasFollowed(q))) return ALIAS.loop
+  if (!again) {
+    const records = emitSigned(q, rrset, q.suffixOffset(label))
+    if (records < 0) return ALIAS.full
+    q.answers += records
+  }
+  addLink(q, rrset)
   const target = firstTarget(q, rrset)
   const targetLength = q.words[(target >> 2) + 1] >>> 16
   const prefix = q.labelAt[label]
@@ -73,4 +73,38 @@ export function followDname(q: Query, node: number, label: number): number {
   q.setName(scratchName, 0, length)
   q.nameOffset = start + 12 - q.base
   return ALIAS.followed
+}
+
+function addLink(q: Query, rrset: number): void {
+  q.linkOwners[q.chain] = q.nameOffset
+  q.visited[q.chain++] = rrset
+}
+
+/** Whether an alias is in the answer already. Without wildcards and DNAME this alone would be a loop. */
+function wasMet(q: Query, rrset: number): boolean {
+  for (let i = 0; i < q.chain; i++) if (q.visited[i] === rrset) return true
+  return false
+}
+
+/** Whether the current name is the owner of an alias in the answer. */
+function wasFollowed(q: Query): boolean {
+  for (let i = 0; i < q.chain; i++) if (isCurrentName(q, q.linkOwners[i])) return true
+  return false
+}
+
+/** Whether the name at a message offset is the current one. */
+function isCurrentName(q: Query, offset: number): boolean {
+  const { packet, base, name } = q
+  let at = offset
+  for (let i = 0; i < q.nameLength; ) {
+    const length = packet[base + at]
+    if (length >= 0xc0) {
+      at = ((length & 0x3f) << 8) | packet[base + at + 1]
+      continue
+    }
+    const end = i + length
+    for (; i <= end; i++) if (name[i] !== LOWER[packet[base + at++]]) return false
+    if (length === 0) return i === q.nameLength
+  }
+  return false
 }

@@ -11,6 +11,7 @@ import { NODE, SETS_FLAG, ZONE, ZONE_FLAG } from './layout.ts'
 import { oweNoName, settle } from './proof.ts'
 import { STEP } from './query.ts'
 import type { Query, View } from './query.ts'
+import { fallsThrough } from './fallthrough.ts'
 import { refer } from './refer.ts'
 
 /** One name in one zone (RFC 1034 section 4.3.2, RFC 4592, RFC 6672). */
@@ -32,7 +33,7 @@ export function answerName(q: Query, view: View): number {
   if (label === 0) return answerNode(q, view, node, 0)
   const wildcard = words[(node >> 2) + NODE.wildcard]
   if (wildcard !== 0) return answerNode(q, view, wildcard, label)
-  if ((zoneFlags & ZONE_FLAG.fallthrough) === 0 || q.chain > 0) return denyName(q, label)
+  if ((zoneFlags & ZONE_FLAG.fallthrough) === 0 || q.chain > 0 || !fallsThrough(q)) return denyName(q, label)
   q.encloserLabel = label
   return STEP.elsewhere
 }
@@ -82,7 +83,7 @@ function answerNode(q: Query, view: View, node: number, encloser: number): numbe
   q.answers += records
   if (encloser > 0) oweNoName(q, encloser)
   if (!settle(q)) return STEP.truncate
-  addAddresses(q, rrset, blob, 0)
+  addAddresses(q, rrset, blob, 0, node)
   return STEP.done
 }
 

@@ -4,6 +4,7 @@
 
 import { RCODE, TYPE } from '../dns/types.ts'
 import { answerName } from './answer-name.ts'
+import { answerAnyName } from './any.ts'
 import { answerChaos } from './chaos.ts'
 import { denyName, emitNegativeSoa } from './deny.ts'
 import { optBytes } from './edns.ts'
@@ -42,8 +43,7 @@ export function answer(q: Query, views: readonly View[], context: EdnsContext): 
     if (q.ednsVersion !== 0) q.rcode = RCODE.BADVERS
     else if (!answerWhole(q, view)) return ELSEWHERE
     if ((view.handoverRcodes & (1 << q.rcode)) !== 0 && q.rcode < 16) {
-      q.handover = HANDOVER.rcode
-      return ELSEWHERE
+      if (!handOver(q, view, HANDOVER.rcode)) return ELSEWHERE
     }
   }
   return finish(q, view, context)
@@ -92,14 +92,16 @@ function answerQuestion(q: Query, view: View): boolean {
     return true
   }
   const zone = responsibleZone(q, view.space)
-  if (zone === 0) return view.handsOver ? handOver(q, HANDOVER.uncovered) : refuse(q)
+  if (zone === 0) return view.handsOver ? handOver(q, view, HANDOVER.uncovered) : refuse(q)
   q.zone = zone
   q.zoneSlot = q.words[(zone >> 2) + ZONE.slot]
   q.originOffset = QUESTION_NAME + q.labelAt[q.zoneLabel]
   return answerFromZones(q, view)
 }
 
-function handOver(q: Query, reason: number): false {
+/** False: the query is for the forwarders. ANY gets its minimal answer here instead (RFC 8482), whatever the name. */
+function handOver(q: Query, view: View, reason: number): boolean {
+  if (q.type === TYPE.ANY && q.klass === CLASS_IN && view.minimalAny) return answerAnyName(q) || truncate(q)
   q.handover = reason
   return false
 }
@@ -133,15 +135,18 @@ function answerFromZones(q: Query, view: View): boolean {
       if (!q.softChain || q.answers > q.chain) return true
       return forgetChain(q, first, originOffset)
     }
-    if (next === STEP.search) return handOver(q, HANDOVER.search)
+    if (next === STEP.search) {
+      q.handover = HANDOVER.search
+      return false
+    }
     if (next === STEP.elsewhere) {
       if (goOutward(q, view.space)) continue
-      if (view.handsOver) return handOver(q, HANDOVER.fallthrough)
+      if (view.handsOver) return handOver(q, view, HANDOVER.fallthrough)
       return denyName(q, q.encloserLabel) === STEP.done || truncate(q)
     }
     // An alias: its target may be in the same zone, in another one, or not here at all.
     const zone = responsibleZone(q, view.space)
-    if (zone === 0) return view.handsOver ? handOver(q, HANDOVER.alias) : settle(q) || truncate(q)
+    if (zone === 0) return view.handsOver ? handOver(q, view, HANDOVER.alias) : settle(q) || truncate(q)
     // Another version of the same zone may be in service by now; this answer goes on with the one it began with.
     if (zone !== q.zone && !sameOrigin(q, zone, q.zone)) {
       q.zone = zone
@@ -150,14 +155,30 @@ function answerFromZones(q: Query, view: View): boolean {
   }
 }
 
-/** The zone around the one that lets the name fall through; false when there is none. */
+/**
+ * The zone around the one that lets the name fall through; false when there is none. A source is asked once: its own
+ * zones further out are passed over.
+ */
 function goOutward(q: Query, space: number): boolean {
-  const outer = findZone(q, space, q.zoneLabel + 1)
-  if (outer === 0) return false
+  const { words, zoneLabel } = q
+  const source = words[(q.zone >> 2) + ZONE.source]
+  let outer = 0
+  do {
+    outer = findZone(q, space, q.zoneLabel + 1)
+    if (outer === 0) {
+      q.zoneLabel = zoneLabel
+      return false
+    }
+  } while (isOf(words[(outer >> 2) + ZONE.source], source))
   q.zone = outer
   q.zoneSlot = q.words[(outer >> 2) + ZONE.slot]
   q.originOffset = QUESTION_NAME + q.labelAt[q.zoneLabel]
   return true
+}
+
+/** Sources are numbered from 1; 0 stands for several. */
+function isOf(source: number, other: number): boolean {
+  return source !== 0 && source === other
 }
 
 /** Aliases that led to nothing are as if they were not there: the name exists, its zone has no such data. */

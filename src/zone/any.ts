@@ -1,6 +1,6 @@
 // Questions for ANY and RRSIG, which ask for a kind of data rather than for one type.
 
-import { TYPE } from '../dns/types.ts'
+import { RCODE, TYPE } from '../dns/types.ts'
 import { denyType } from './deny.ts'
 import { emitSet, emitSigned } from './emit.ts'
 import { NODE, QUESTION_NAME, RRSET, SETS, ZONE, ZONE_FLAG } from './layout.ts'
@@ -48,6 +48,14 @@ function emitMany(q: Query, sets: number, count: number): boolean {
     q.answers += records
   }
   return true
+}
+
+/** ANY for a name that would be asked elsewhere: the minimal answer for any name, as CoreDNS's `any` gives it. */
+export function answerAnyName(q: Query): boolean {
+  q.clearSections()
+  q.rcode = RCODE.NOERROR
+  q.nameOffset = QUESTION_NAME
+  return emitHinfo(q)
 }
 
 /** RFC 8482 section 4.2. */

@@ -8,6 +8,8 @@ import { align4, DIRECTORY, HEADER, MAGIC, TABLE } from './layout.ts'
 
 /** Offsets are signed 32-bit integers, the fastest index there is. */
 const LARGEST_ARENA = 0x7fff_0000
+/** Whole zones leave this much, so that single names can change however many zones there are. */
+const RESERVED_BYTES = 64 << 20
 
 export class ArenaFull extends Error {
   override readonly name = 'ArenaFull'
@@ -45,9 +47,14 @@ export class Arena {
     return this.#used
   }
 
-  allocate(wanted: number): number {
+  /** Room for a whole zone. */
+  allocateZone(wanted: number): number {
+    return this.allocate(wanted, LARGEST_ARENA - RESERVED_BYTES)
+  }
+
+  allocate(wanted: number, limit: number = LARGEST_ARENA): number {
     // Beyond 32 bits, aligning would wrap around.
-    if (wanted > LARGEST_ARENA) throw tooLarge(wanted)
+    if (wanted > limit) throw tooLarge(wanted, limit)
     const bytes = align4(wanted)
     this.#used += bytes
     for (let i = 0; i < this.#holes.length; i++) {
@@ -61,6 +68,10 @@ export class Arena {
       }
       this.bytes.fill(0, offset, offset + bytes)
       return offset
+    }
+    if (this.#top + bytes > limit) {
+      this.#used -= bytes
+      throw tooLarge(this.#top + bytes, limit)
     }
     if (this.#top + bytes > this.buffer.byteLength) this.#grow(bytes)
     const offset = this.#top
@@ -134,10 +145,6 @@ export class Arena {
 
   #grow(bytes: number): void {
     const size = Math.min(Math.max(this.buffer.byteLength * 2, this.#top + bytes * 2), LARGEST_ARENA)
-    if (this.#top + bytes > size) {
-      this.#used -= bytes
-      throw tooLarge(this.#top + bytes)
-    }
     const larger = new SharedArrayBuffer(size)
     const target = new Uint8Array(larger)
     target.set(this.bytes.subarray(0, this.#top))
@@ -148,6 +155,6 @@ export class Arena {
   }
 }
 
-function tooLarge(bytes: number): ArenaFull {
-  return new ArenaFull(`Cannot hold zones of ${bytes} bytes; at most ${LARGEST_ARENA} fit into memory`)
+function tooLarge(bytes: number, limit: number): ArenaFull {
+  return new ArenaFull(`Cannot hold zones of ${bytes} bytes; at most ${limit} fit into memory`)
 }

@@ -14,6 +14,9 @@ export interface BuilderMark {
   readonly rdataTop: number
 }
 
+/** What a record, or a name, takes beside its bytes, about. */
+const ROW_BYTES = 32
+
 export class ZoneBuilder extends NameTable {
   readonly origin: Uint8Array
   recordCount = 0
@@ -30,11 +33,11 @@ export class ZoneBuilder extends NameTable {
 
   /** Where the records came from: each file with the number of its first record, in order. */
   readonly #files: { readonly file: string; readonly first: number }[] = []
-  #rdataTop = 0
   #lastName = APEX
 
-  constructor(origin: Uint8Array) {
-    super(origin)
+  /** `mostBytes`: of names and rdata; more are refused. */
+  constructor(origin: Uint8Array, mostBytes?: number) {
+    super(origin, mostBytes)
     this.origin = origin
   }
 
@@ -50,16 +53,17 @@ export class ZoneBuilder extends NameTable {
   ): void {
     const name = this.#isLastName(owner, ownerLength) ? this.#lastName : this.internName(owner, 0, ownerLength)
     this.#lastName = name
+    this.expectRoom(rdataLength)
     const record = this.recordCount++
     if (record === this.recordType.length) this.#growRecords()
     this.recordName[record] = name
     this.recordType[record] = type
     this.recordTtl[record] = ttl
     this.recordLine[record] = line
-    if (this.#rdataTop + rdataLength > this.rdataBytes.length) this.#growRdata(rdataLength)
-    this.rdataOffset[record] = this.#rdataTop
-    for (let i = 0; i < rdataLength; i++) this.rdataBytes[this.#rdataTop + i] = rdata[i]
-    this.#rdataTop += rdataLength
+    if (this.rdataTop + rdataLength > this.rdataBytes.length) this.#growRdata(rdataLength)
+    this.rdataOffset[record] = this.rdataTop
+    for (let i = 0; i < rdataLength; i++) this.rdataBytes[this.rdataTop + i] = rdata[i]
+    this.rdataTop += rdataLength
     this.rdataLength[record] = rdataLength
     this.nextRecord[record] = -1
     if (this.firstRecord[name] < 0) this.firstRecord[name] = record
@@ -78,22 +82,23 @@ export class ZoneBuilder extends NameTable {
 
   /** Keeps rdata for a record that is yet to come; returns where. */
   addRdata(rdata: Uint8Array, length: number): number {
-    const at = this.#rdataTop
+    const at = this.rdataTop
+    this.expectRoom(length)
     if (at + length > this.rdataBytes.length) this.#growRdata(length)
     this.rdataBytes.set(rdata.subarray(0, length), at)
-    this.#rdataTop = at + length
+    this.rdataTop = at + length
     return at
   }
 
   /** What `rewind` goes back to: the names and the rdata there are. */
   mark(): BuilderMark {
-    return { names: this.nameCount, rdataTop: this.#rdataTop }
+    return { names: this.nameCount, rdataTop: this.rdataTop }
   }
 
   /** Forgets the names and the rdata that came after the mark; no record may use them. */
   rewind(mark: BuilderMark): void {
     this.forgetNames(mark.names)
-    this.#rdataTop = mark.rdataTop
+    this.rdataTop = mark.rdataTop
     this.#lastName = APEX
   }
 
@@ -112,7 +117,7 @@ export class ZoneBuilder extends NameTable {
       top += length
     }
     this.rdataBytes = packed
-    this.#rdataTop = top
+    this.rdataTop = top
   }
 
   /** Numbers the names anew, without those that have no records. */
@@ -131,6 +136,11 @@ export class ZoneBuilder extends NameTable {
   /** Memory held. */
   get bytes(): number {
     return this.#columns().reduce((sum, column) => sum + column.byteLength, 0)
+  }
+
+  /** Memory that is used, without room for more: about what the zone takes in the arena. */
+  get usedBytes(): number {
+    return this.dataBytes + (this.recordCount + this.nameCount) * ROW_BYTES
   }
 
   /** Gives the memory back at once, without waiting for the garbage collector. The builder is of no use afterwards. */
@@ -159,12 +169,35 @@ export class ZoneBuilder extends NameTable {
     return -1
   }
 
+  /** Whether a name has a signature over one of its types. */
+  hasSignature(name: number, covered: number): boolean {
+    for (let r = this.firstRecord[name]; r >= 0; r = this.nextRecord[r])
+      if (this.setKey(r) === (TYPE.RRSIG | (covered << 16))) return true
+    return false
+  }
+
   /** The SOA's serial; 0 without one. */
   get serial(): number {
     const soa = this.findRecord(APEX, TYPE.SOA)
     if (soa < 0 || this.rdataLength[soa] < 20) return 0
     const at = this.rdataOffset[soa] + this.rdataLength[soa] - 20
     return new DataView(this.rdataBytes.buffer).getUint32(at)
+  }
+
+  /** How many records there are without duplicates, which are one record (RFC 2181 section 5). */
+  get distinctCount(): number {
+    let count = this.recordCount
+    for (let name = 0; name < this.nameCount; name++) {
+      const first = this.firstRecord[name]
+      if (first < 0 || this.nextRecord[first] < 0) continue
+      const keys = new Set<string>()
+      for (let r = first; r >= 0; r = this.nextRecord[r]) {
+        const key = `${this.recordType[r]} ${this.rdataKey(r)}`
+        if (keys.has(key)) count--
+        keys.add(key)
+      }
+    }
+    return count
   }
 
   /** Every record in canonical order of owner, then type, then file order; SOA first. Duplicates are left out. */
@@ -220,7 +253,7 @@ export class ZoneBuilder extends NameTable {
   }
 
   #growRdata(more: number): void {
-    const size = Math.max(this.rdataBytes.length * 2, this.#rdataTop + more)
+    const size = Math.max(this.rdataBytes.length * 2, this.rdataTop + more)
     this.rdataBytes = new Uint8Array(grow(this.rdataBytes, size))
   }
 }

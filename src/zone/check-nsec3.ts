@@ -1,27 +1,33 @@
-// Whether the NSEC3 records of a zone can be served: by the chain that NSEC3PARAM names, with cheap hashing.
+// Whether the NSEC3 records of a zone can be served: by a chain that an NSEC3PARAM names, with cheap hashing.
 
 import { formatName } from '../dns/name.ts'
+import { STEP_SIZE, type Steps } from '../dns/steps.ts'
 import { TYPE } from '../dns/types.ts'
 import { APEX } from './build.ts'
 import type { ZoneBuilder } from './build.ts'
 import type { Report } from './check.ts'
+import { hasKnownHash, isUsable, iterationsOf, MOST_ITERATIONS, nsec3Parameters } from './nsec3-chain.ts'
 
-/** Validators treat more as unsigned, or worse (RFC 9276 section 3.2). */
-const MOST_ITERATIONS = 150
-const SHA1 = 1
 /** Base32hex of a SHA-1 hash. */
 const HASH_CHARACTERS = 32
 
-export function checkNsec3(zone: ZoneBuilder, error: Report): void {
-  const parameters = zone.findRecord(APEX, TYPE.NSEC3PARAM)
-  if (parameters >= 0) checkParameters(zone, parameters, error)
+export function* checkNsec3(zone: ZoneBuilder, error: Report, warning: Report): Steps<void> {
+  const parameters = nsec3Parameters(zone)
+  const isProved = parameters.some((record) => isUsable(zone.rdata(record)))
+  if (!isProved) for (const record of parameters) reportUnusable(zone, record, error)
   if (!zone.recordType.subarray(0, zone.recordCount).includes(TYPE.NSEC3)) return
   const origin = formatName(zone.origin)
+  let isReported = isProved || parameters.length > 0 || zone.findRecord(APEX, TYPE.NSEC) >= 0
+  const seen = new Uint8Array(zone.nameCount)
   for (let record = 0; record < zone.recordCount; record++) {
+    if (record % STEP_SIZE === 0) yield
     const name = zone.recordName[record]
-    if (zone.recordType[record] !== TYPE.NSEC3 || zone.findRecord(name, TYPE.NSEC3) !== record) continue
-    if (parameters < 0) return error(record, `NSEC3 records, but no NSEC3PARAM at ${origin}; they cannot be served`)
-    if (!isHashedName(zone, name))
+    if (zone.recordType[record] !== TYPE.NSEC3 || seen[name] === 1) continue
+    seen[name] = 1
+    if (!isReported)
+      warning(record, `NSEC3 records, but no NSEC3PARAM with flags 0 at ${origin}; denials are answered without proof`)
+    isReported = true
+    if (hasKnownHash(zone.rdata(record)) && !isHashedName(zone, name))
       error(
         record,
         `NSEC3 at ${formatName(zone.name(name))}; its owner is a hash of 32 characters directly below ${origin}`,
@@ -29,15 +35,12 @@ export function checkNsec3(zone: ZoneBuilder, error: Report): void {
   }
 }
 
-function checkParameters(zone: ZoneBuilder, parameters: number, error: Report): void {
-  const rdata = zone.rdata(parameters)
-  const iterations = (rdata[2] << 8) | rdata[3]
-  if (rdata[0] !== SHA1) error(parameters, `NSEC3PARAM with hash algorithm ${rdata[0]}; only 1 (SHA-1) exists`)
+function reportUnusable(zone: ZoneBuilder, record: number, error: Report): void {
+  const parameters = zone.rdata(record)
+  const iterations = iterationsOf(parameters)
+  if (!hasKnownHash(parameters)) error(record, `NSEC3PARAM with hash algorithm ${parameters[0]}; only 1 (SHA-1) exists`)
   if (iterations > MOST_ITERATIONS)
-    error(
-      parameters,
-      `NSEC3PARAM with ${iterations} iterations; validators accept at most ${MOST_ITERATIONS} (RFC 9276)`,
-    )
+    error(record, `NSEC3PARAM with ${iterations} iterations; validators accept at most ${MOST_ITERATIONS} (RFC 9276)`)
 }
 
 function isHashedName(zone: ZoneBuilder, name: number): boolean {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parseName } from '../dns/name.ts'
 import { textSource } from '../dns/zonefile/format.ts'
 import { parseZoneFile } from '../dns/zonefile/parse.ts'
@@ -71,17 +71,65 @@ describe('a zone is checked as a whole', () => {
     ])
   })
 
-  it('refuses a record that no message can hold', () => {
-    const text = `${APEX}big TYPE65280 \\# 65530 ${'00'.repeat(65_530)}\n`
-    expect(findings(text)).toEqual(['error db.example:4 TYPE65280 at big.example. does not fit into a DNS message'])
+  it('warns of a set that no message can hold', () => {
+    const large = (bytes: number) => `${APEX}big TYPE65280 \\# ${bytes} ${'00'.repeat(bytes)}\n`
+    const warning = 'warning db.example:4 1 TYPE65280 records at big.example. do not fit into a DNS message'
+    expect(findings(large(65_530))).toEqual([warning])
+    // The header, the question and the record around it take 41 bytes.
+    expect(findings(large(65_535 - 41 + 1))).toEqual([warning])
+    expect(findings(large(65_535 - 41))).toEqual([])
+    const many = Array.from({ length: 5000 }, (_, i) => `many A 10.0.${i >> 8}.${i & 255}\n`).join('')
+    expect(findings(APEX + many)).toEqual([
+      'warning db.example:4 5000 A records at many.example. do not fit into a DNS message',
+    ])
   })
 
-  it('refuses NSEC3 where it cannot be served', () => {
+  it('refuses DS at the apex', () => {
+    const ds = 'DS 4711 13 2 49FD46E6C4B45C55D4AC69CBD3CD34AC1AFE51DE8C5F5A4E4F3A0D7B3A7A3F33'
+    expect(findings(`${APEX}@ ${ds}\n`)).toEqual(['error db.example:4 DS at the apex example.'])
+    expect(findings(`${APEX}sub NS ns.elsewhere.\nsub ${ds}\n`)).toEqual([])
+  })
+
+  it('refuses NSEC3 where no NSEC3PARAM can be used', () => {
     const record = 'NSEC3 1 0 0 - 2vptu5timamqttgl4luu9kg21e0aor3s A'
     expect(findings(`${APEX}@ ${record}\n@ NSEC3PARAM 1 0 0 -\n`)).toEqual(['error db.example:4 NSEC3 at example.'])
-    expect(findings(`${APEX}0p9mhaveqvm6t7vbl5lop2u3t2rp3tom ${record}\n`)).toEqual([
-      'error db.example:4 NSEC3 records, but no NSEC3PARAM at example.',
-    ])
     expect(findings(`${APEX}@ NSEC3PARAM 1 0 151 -\n`)).toEqual(['error db.example:4 NSEC3PARAM with 151 iterations'])
+    expect(findings(`${APEX}@ NSEC3PARAM 6 0 0 -\n`)).toEqual(['error db.example:4 NSEC3PARAM with hash algorithm 6'])
+    expect(findings(`${APEX}@ NSEC3PARAM 6 0 0 -\n@ NSEC3PARAM 1 0 151 -\n@ NSEC3PARAM 1 0 0 -\n`)).toEqual([])
+  })
+
+  it('accepts NSEC3 without NSEC3PARAM, as on the way from NSEC to NSEC3', () => {
+    const record = '0p9mhaveqvm6t7vbl5lop2u3t2rp3tom NSEC3 1 0 0 - 2vptu5timamqttgl4luu9kg21e0aor3s A'
+    const warning = 'warning db.example:4 NSEC3 records, but no NSEC3PARAM with flags 0 at example.'
+    expect(findings(`${APEX}${record}\n`)).toEqual([warning])
+    expect(findings(`${APEX}${record}\n@ NSEC3PARAM 1 1 0 -\n`)).toEqual([warning])
+    expect(findings(`${APEX}${record}\n@ NSEC example. SOA NS NSEC\n`)).toEqual([])
+  })
+})
+
+describe('records that point at a name with many records', () => {
+  it('do not look through them each time', () => {
+    const zone = new ZoneBuilder(parseName('example.'))
+    const lines = (count: number, line: (i: number) => string) =>
+      Array.from({ length: count }, (_, i) => line(i)).join('')
+    const host = lines(500, (i) => `big TXT ${i}\n`)
+    const text = `${APEX}${host}${lines(500, (i) => `m${i} MX 1 big\n`)}${lines(500, (i) => `d${i} NS big\n`)}`
+    expect(parseZoneFile(textSource(text), { file: 'db', origin: zone.origin }, zone)).toEqual([])
+    const find = vi.spyOn(zone, 'findRecord')
+    expect(checkZone(zone)).toHaveLength(500)
+    expect(find.mock.calls.length).toBeLessThan(100)
+  })
+})
+
+describe('NSEC3 records at a name with many records', () => {
+  it('are looked at once', () => {
+    const zone = new ZoneBuilder(parseName('example.'))
+    const hash = '0p9mhaveqvm6t7vbl5lop2u3t2rp3tom'
+    const records = Array.from({ length: 300 }, (_, i) => `${hash} NSEC3 1 0 ${i} - ${hash} A\n`).join('')
+    const text = `${APEX}@ NSEC3PARAM 1 0 0 -\n${records}`
+    expect(parseZoneFile(textSource(text), { file: 'db', origin: zone.origin }, zone)).toEqual([])
+    const find = vi.spyOn(zone, 'findRecord')
+    checkZone(zone)
+    expect(find.mock.calls.length).toBeLessThan(100)
   })
 })

@@ -2,10 +2,12 @@
 // wrong inside one record the zone-file reader has already said. Errors refuse the zone, warnings do not.
 
 import { formatName } from '../dns/name.ts'
+import { finish, Pace, STEP_SIZE, type Steps } from '../dns/steps.ts'
 import { TYPE, typeName } from '../dns/types.ts'
 import { APEX } from './build.ts'
 import type { ZoneBuilder } from './build.ts'
 import { checkNsec3 } from './check-nsec3.ts'
+import { NAME_KIND, NameKinds } from './name-kinds.ts'
 
 export interface ZoneFinding {
   readonly severity: 'error' | 'warning'
@@ -25,8 +27,17 @@ export interface CheckOptions {
 /** Types that may stand beside a CNAME (RFC 2181 section 10.1, RFC 4034). */
 const BESIDE_CNAME: ReadonlySet<number> = new Set([TYPE.RRSIG, TYPE.NSEC, TYPE.NSEC3])
 const SINGLETONS: ReadonlySet<number> = new Set([TYPE.CNAME, TYPE.DNAME])
-const LONGEST_SET_BYTES = 65_000
+/** Sets that are shorter fit into a DNS message, whatever their name. */
+const SURE_TO_FIT_BYTES = 65_000
+const LONGEST_MESSAGE_BYTES = 65_535
+const HEADER_AND_QUESTION_BYTES = 16
 const RECORD_OVERHEAD = 12
+/** Records at one name, duplicates counted. */
+const MOST_RECORDS = 20_000
+/** Types at one name, signatures of each counted. */
+const MOST_SETS = 1024
+/** Errors, and warnings, of one zone: more of them say nothing new. */
+const MOST_FINDINGS = 1000
 /** Longer chains are looked at with tables. */
 const FEW_RECORDS = 8
 
@@ -38,23 +49,23 @@ const NOWHERE = -1
 
 /** Findings are in the order of the records they concern, whatever the order of names. */
 export function checkZone(zone: ZoneBuilder, options: CheckOptions = {}): ZoneFinding[] {
-  const found: { readonly record: number; readonly severity: ZoneFinding['severity']; readonly message: string }[] = []
-  const error: Report = (record, message) => found.push({ record, severity: 'error', message })
-  const warning: Report = (record, message) => found.push({ record, severity: 'warning', message })
+  return finish(checkZoneSteps(zone, options))
+}
 
-  checkApex(zone, options, error, warning)
-  const { nameCount, firstRecord, nextRecord, recordType, rdataLength } = zone
-  for (let name = 0; name < nameCount; name++) {
-    const first = firstRecord[name]
-    if (first < 0 || !checkOwner(zone, name, error)) continue
-    const type = recordType[first]
-    const isAlone = nextRecord[first] < 0
-    // Most names own one record of a type that depends on nothing else.
-    if (isAlone && !pointsAtHost(type) && type !== TYPE.SOA && rdataLength[first] <= LONGEST_SET_BYTES) continue
-    checkRecords(zone, name, error, warning)
-  }
-  checkNsec3(zone, error)
-  checkOcclusion(zone, warning)
+/** The same in steps. The zone must not change meanwhile. */
+export function* checkZoneSteps(zone: ZoneBuilder, options: CheckOptions = {}): Steps<ZoneFinding[]> {
+  const found: { readonly record: number; readonly severity: ZoneFinding['severity']; readonly message: string }[] = []
+  const counts = { error: 0, warning: 0 }
+  const reportAs =
+    (severity: ZoneFinding['severity']): Report =>
+    (record, message) => {
+      if (++counts[severity] <= MOST_FINDINGS) found.push({ record, severity, message })
+    }
+  const error = reportAs('error')
+  const warning = reportAs('warning')
+
+  const isCrowded = yield* checkCrowds(zone, error)
+  if (!isCrowded) yield* checkNames(zone, options, error, warning)
   found.sort((a, b) => a.record - b.record)
   return found.map(({ record, severity, message }) => {
     const at =
@@ -63,21 +74,51 @@ export function checkZone(zone: ZoneBuilder, options: CheckOptions = {}): ZoneFi
   })
 }
 
-function checkRecords(zone: ZoneBuilder, name: number, error: Report, warning: Report): void {
+/** So many records at one name cannot be served, and looking at them again and again would take long. */
+function* checkCrowds(zone: ZoneBuilder, error: Report): Steps<boolean> {
+  const counts = new Uint32Array(zone.nameCount)
+  let isCrowded = false
+  for (let record = 0; record < zone.recordCount; record++) {
+    if (record % (STEP_SIZE * 16) === 0) yield
+    const name = zone.recordName[record]
+    if (++counts[name] !== MOST_RECORDS + 1) continue
+    error(record, `more than ${MOST_RECORDS} records at ${formatName(zone.name(name))}; expected at most so many`)
+    isCrowded = true
+  }
+  return isCrowded
+}
+
+function* checkNames(zone: ZoneBuilder, options: CheckOptions, error: Report, warning: Report): Steps<void> {
+  checkApex(zone, options, error, warning)
+  const { nameCount, firstRecord, nextRecord, recordType, rdataLength } = zone
+  const kinds = new NameKinds(zone)
+  for (let name = 0; name < nameCount; name++) {
+    if (name % STEP_SIZE === 0) yield
+    const first = firstRecord[name]
+    if (first < 0 || !checkOwner(zone, name, error)) continue
+    const type = recordType[first]
+    const isAlone = nextRecord[first] < 0
+    // Most names own one record of a type that depends on nothing else.
+    if (isAlone && !pointsAtHost(type) && type !== TYPE.SOA && rdataLength[first] <= SURE_TO_FIT_BYTES) continue
+    yield* checkRecords(zone, name, kinds, error, warning)
+  }
+  yield* checkNsec3(zone, error, warning)
+  yield* checkOcclusion(zone, warning)
+}
+
+function* checkRecords(zone: ZoneBuilder, name: number, kinds: NameKinds, error: Report, warning: Report): Steps<void> {
   const first = zone.firstRecord[name]
   if (name !== APEX) {
     for (let r = first; r >= 0; r = zone.nextRecord[r])
       if (zone.recordType[r] === TYPE.SOA)
         error(r, `SOA at ${formatName(zone.name(name))}; only the apex ${formatName(zone.origin)} may have one`)
   }
-  if (zone.rdataLength[first] > LONGEST_SET_BYTES)
-    error(
-      first,
-      `${typeName(zone.recordType[first])} at ${formatName(zone.name(name))} does not fit into a DNS message`,
-    )
-  if (mayClash(zone, name)) checkSets(zone, name, error, warning)
-  for (let r = first; r >= 0; r = zone.nextRecord[r])
-    if (pointsAtHost(zone.recordType[r])) checkHost(zone, name, r, warning)
+  if (mayClash(zone, name)) yield* checkSets(zone, name, error, warning)
+  let records = 0
+  for (let r = first; r >= 0; r = zone.nextRecord[r]) {
+    if (++records % STEP_SIZE === 0) yield
+    if (pointsAtHost(zone.recordType[r])) checkHost(zone, name, r, kinds, warning)
+  }
 }
 
 function checkApex(zone: ZoneBuilder, options: CheckOptions, error: Report, warning: Report): void {
@@ -88,6 +129,8 @@ function checkApex(zone: ZoneBuilder, options: CheckOptions, error: Report, warn
     const report = options.requireNs === false ? warning : error
     report(NOWHERE, `no NS record at ${origin}; a zone names its servers there`)
   }
+  const ds = zone.findRecord(APEX, TYPE.DS)
+  if (ds >= 0) error(ds, `DS at the apex ${origin}; it belongs into the parent zone (RFC 4035 section 2.4)`)
   if (zone.findRecord(APEX, TYPE.CNAME) >= 0) return // reported with the other CNAME clashes
   const previous = options.previousSerial
   if (soa < 0 || previous === undefined || previous === zone.serial) return
@@ -123,7 +166,7 @@ function mayClash(zone: ZoneBuilder, name: number): boolean {
     const type = recordType[r]
     if (type === TYPE.NS ? isWildcard(zone, name) : type === TYPE.CNAME && count > 0) return true
     bytes += rdataLength[r] + RECORD_OVERHEAD
-    if (++count > FEW_RECORDS || (count > 1 && bytes > LONGEST_SET_BYTES)) return true
+    if (++count > FEW_RECORDS || bytes > SURE_TO_FIT_BYTES) return true
     for (let q = firstRecord[name]; q !== r; q = nextRecord[q]) {
       if (recordType[q] === TYPE.CNAME) return true
       if (recordType[q] !== type) continue
@@ -133,10 +176,12 @@ function mayClash(zone: ZoneBuilder, name: number): boolean {
   return false
 }
 
-function checkSets(zone: ZoneBuilder, name: number, error: Report, warning: Report): void {
+function* checkSets(zone: ZoneBuilder, name: number, error: Report, warning: Report): Steps<void> {
   const owner = () => formatName(zone.name(name))
   const sets = new Map<number, { first: number; count: number; bytes: number; seen: Set<string> | undefined }>()
+  const pace = new Pace()
   for (let r = zone.firstRecord[name]; r >= 0; r = zone.nextRecord[r]) {
+    if (pace.isDue(zone.rdataLength[r])) yield
     const key = zone.setKey(r)
     const set = sets.get(key)
     if (set === undefined) {
@@ -155,6 +200,8 @@ function checkSets(zone: ZoneBuilder, name: number, error: Report, warning: Repo
         `TTL ${zone.recordTtl[r]} of ${owner()} ${typeName(zone.recordType[r])} differs from the set's; ${zone.recordTtl[set.first]} is used (RFC 2181 section 5.2)`,
       )
   }
+  if (sets.size > MOST_SETS)
+    error(zone.firstRecord[name], `${sets.size} types of records at ${owner()}; at most ${MOST_SETS} are served`)
   for (const set of sets.values()) {
     const type = zone.recordType[set.first]
     if (type === TYPE.SOA && set.count > 1)
@@ -163,8 +210,11 @@ function checkSets(zone: ZoneBuilder, name: number, error: Report, warning: Repo
       error(set.first, `NS at the wildcard ${owner()}; a delegation needs a name of its own (RFC 4592 section 4.2)`)
     if (SINGLETONS.has(type) && set.count > 1)
       error(set.first, `${set.count} ${typeName(type)} records at ${owner()}; at most one is allowed`)
-    if (set.bytes > LONGEST_SET_BYTES)
-      error(set.first, `${set.count} ${typeName(type)} records at ${owner()} do not fit into a DNS message`)
+    if (set.bytes > LONGEST_MESSAGE_BYTES - HEADER_AND_QUESTION_BYTES - zone.nameLength[name])
+      warning(
+        set.first,
+        `${set.count} ${typeName(type)} records at ${owner()} do not fit into a DNS message; answers are truncated, over TCP too`,
+      )
     if (type !== TYPE.CNAME) continue
     for (const other of sets.values()) {
       const otherType = zone.recordType[other.first]
@@ -184,7 +234,7 @@ function isWildcard(zone: ZoneBuilder, name: number): boolean {
 }
 
 /** In-zone hosts that NS, MX and SRV point at should exist and have addresses. */
-function checkHost(zone: ZoneBuilder, name: number, record: number, warning: Report): void {
+function checkHost(zone: ZoneBuilder, name: number, record: number, kinds: NameKinds, warning: Report): void {
   const type = zone.recordType[record]
   const { rdataBytes } = zone
   const start = zone.rdataOffset[record] + (type === TYPE.NS ? 0 : type === TYPE.MX ? 2 : 6)
@@ -192,12 +242,12 @@ function checkHost(zone: ZoneBuilder, name: number, record: number, warning: Rep
   if (end - start < 2 || !isInZone(zone, rdataBytes, start, end)) return
   const host = () => formatName(rdataBytes.subarray(start, end))
   const found = zone.findName(rdataBytes, start, end)
-  if (found >= 0 && zone.findRecord(found, TYPE.CNAME) >= 0) {
+  if (kinds.is(found, NAME_KIND.alias)) {
     warning(
       record,
       `${typeName(type)} of ${formatName(zone.name(name))} points at ${host()}, which is a CNAME (RFC 2181 section 10.3)`,
     )
-  } else if (type === TYPE.NS && !hasAddress(zone, found) && !belowOtherCut(zone, start, end, name)) {
+  } else if (type === TYPE.NS && !kinds.is(found, NAME_KIND.address) && !belowOtherCut(zone, start, end, name, kinds)) {
     warning(
       record,
       `NS of ${formatName(zone.name(name))} points at ${host()}, which has no A or AAAA record in the zone`,
@@ -209,28 +259,27 @@ function pointsAtHost(type: number): boolean {
   return type === TYPE.NS || type === TYPE.MX || type === TYPE.SRV
 }
 
-function hasAddress(zone: ZoneBuilder, name: number): boolean {
-  return name >= 0 && (zone.findRecord(name, TYPE.A) >= 0 || zone.findRecord(name, TYPE.AAAA) >= 0)
-}
-
 /** A host below another delegation has its address there. */
-function belowOtherCut(zone: ZoneBuilder, start: number, end: number, cut: number): boolean {
+function belowOtherCut(zone: ZoneBuilder, start: number, end: number, cut: number, kinds: NameKinds): boolean {
   const { rdataBytes } = zone
   for (let at = start; rdataBytes[at] !== 0; at += rdataBytes[at] + 1) {
     const ancestor = zone.findName(rdataBytes, at, end)
-    if (ancestor > APEX && ancestor !== cut && zone.findRecord(ancestor, TYPE.NS) >= 0) return true
+    if (ancestor > APEX && ancestor !== cut && kinds.is(ancestor, NAME_KIND.cut)) return true
   }
   return false
 }
 
 /** Data below a DNAME can never be reached (RFC 6672 section 2.4). */
-function checkOcclusion(zone: ZoneBuilder, warning: Report): void {
+function* checkOcclusion(zone: ZoneBuilder, warning: Report): Steps<void> {
   if (!zone.recordType.subarray(0, zone.recordCount).includes(TYPE.DNAME)) return
   const owners = new Set<number>()
-  for (let name = 0; name < zone.nameCount; name++)
+  for (let name = 0; name < zone.nameCount; name++) {
+    if (name % STEP_SIZE === 0) yield
     if (zone.findRecord(name, TYPE.DNAME) >= 0 && !(name !== APEX && zone.findRecord(name, TYPE.NS) >= 0))
       owners.add(name)
+  }
   for (let name = 0; name < zone.nameCount; name++) {
+    if (name % STEP_SIZE === 0) yield
     const wire = zone.name(name)
     if (zone.firstRecord[name] < 0 || wire.length === 1) continue
     for (let at = wire[0] + 1; at < wire.length; at += wire[at] + 1) {

@@ -3,13 +3,15 @@
 // Nobody sees any of it until directory.ts stores the one pointer to it.
 
 import { compareNames } from '../dns/name.ts'
+import { finish, Pace, STEP_SIZE, type Steps } from '../dns/steps.ts'
 import { TYPE } from '../dns/types.ts'
 import type { Arena } from './arena.ts'
 import { APEX } from './build.ts'
 import type { ZoneBuilder } from './build.ts'
 import { LOWER, spread } from './hash.ts'
-import { align4, NODE, NSEC3_LIST, SETS_FLAG, TABLE, ZONE, ZONE_FLAG, ZONE_STATE } from './layout.ts'
-import { nsec3Chain, type Nsec3Entry } from './nsec3-chain.ts'
+import { align4, END_OF_NAMES, NODE, NSEC3_LIST, SETS_FLAG, TABLE, ZONE, ZONE_FLAG, ZONE_STATE } from './layout.ts'
+import { chooseNsec3Chain, type Nsec3Chain } from './nsec3-chain.ts'
+import { sortSteps } from './sort-steps.ts'
 import { mostBytes, SetsWriter, SIGNED } from './sets.ts'
 
 /** RFC 2181 section 8. */
@@ -18,11 +20,16 @@ const LONGEST_TTL = 0x7fff_ffff
 export interface CompileOptions {
   readonly space: number
   readonly slot: number
-  readonly fallthrough: boolean
+  /** Names that are not here may be asked elsewhere: all, none, or those below these (wire form). */
+  readonly fallthrough: boolean | readonly Uint8Array[]
+  /** The number of the source when all of the zone comes from one; 0 or nothing otherwise. */
+  readonly source?: number
   /** Labels `*` and `any` of a question search (SkyDNS). */
   readonly searches?: boolean
   /** TTLs of records that expire do not count down any further. */
   readonly leastTtl?: number
+  /** The zone has only a few records so far: it may use memory that whole zones leave for single names. */
+  readonly usesReserve?: boolean
 }
 
 /** A zone in the arena: where its record is, and the one extent that holds all of it. */
@@ -32,26 +39,36 @@ export interface CompiledZone {
 }
 
 export function compileZone(builder: ZoneBuilder, arena: Arena, options: CompileOptions): CompiledZone {
+  return finish(compileZoneSteps(builder, arena, options))
+}
+
+/**
+ * The same in steps. The builder must not change meanwhile; the arena may grow, and steps that are given up leave
+ * nothing behind there.
+ */
+export function* compileZoneSteps(builder: ZoneBuilder, arena: Arena, options: CompileOptions): Steps<CompiledZone> {
   // A builder that was edited may still know names that lost their records.
   builder.dropEmptyNames()
-  const parents = addEmptyNonTerminals(builder)
-  const estimate = estimateBytes(builder)
-  const start = arena.allocate(estimate)
+  const parents = yield* addEmptyNonTerminals(builder)
+  const estimate = estimateBytes(builder, options)
+  yield
+  const start = options.usesReserve === true ? arena.allocate(estimate) : arena.allocateZone(estimate)
+  let isDone = false
   try {
-    const compiler = new Compiler(builder, arena, start, parents)
-    const end = compiler.run(options)
+    const compiler = new Compiler(builder, arena, start, parents, options)
+    const end = yield* compiler.run()
     if (end > start + estimate) throw new RangeError(`zone took ${end - start} bytes, ${estimate} were estimated`)
     arena.shrink(start, estimate, end - start)
+    isDone = true
     return { zone: start, bytes: end - start }
-  } catch (thrown) {
-    arena.discard(start, estimate)
-    throw thrown
+  } finally {
+    if (!isDone) arena.discard(start, estimate)
   }
 }
 
 /** A zone whose file could not be read: known, so that queries get SERVFAIL rather than REFUSED. */
 export function compileFailedZone(origin: Uint8Array, arena: Arena, options: CompileOptions): CompiledZone {
-  const bytes = zoneRecordBytes(origin.length)
+  const bytes = zoneRecordBytes(origin.length, options)
   const zone = arena.allocate(bytes)
   writeZoneRecord(arena, zone, origin, options)
   arena.words[(zone >> 2) + ZONE.state] = ZONE_STATE.failed
@@ -59,11 +76,12 @@ export function compileFailedZone(origin: Uint8Array, arena: Arena, options: Com
 }
 
 /** Makes every ancestor down from the apex a name of its own (RFC 4592 section 2.2.2); returns each name's parent. */
-function addEmptyNonTerminals(builder: ZoneBuilder): Int32Array {
+function* addEmptyNonTerminals(builder: ZoneBuilder): Steps<Int32Array> {
   let parents = new Int32Array(builder.nameCount * 2)
   const apexLength = builder.nameLength[APEX]
   // nameCount grows while ancestors are added; each addition is one label nearer to the apex.
   for (let name = 1; name < builder.nameCount; name++) {
+    if (name % STEP_SIZE === 0) yield
     const start = builder.nameOffset[name]
     const end = start + builder.nameLength[name]
     const parentStart = start + builder.nameBytes[start] + 1
@@ -79,9 +97,9 @@ function addEmptyNonTerminals(builder: ZoneBuilder): Int32Array {
 }
 
 /** An upper bound; what is not used is given back. */
-function estimateBytes(builder: ZoneBuilder): number {
+function estimateBytes(builder: ZoneBuilder, options: CompileOptions): number {
   const { nameCount, recordCount } = builder
-  let bytes = zoneRecordBytes(builder.origin.length) + 64
+  let bytes = zoneRecordBytes(builder.origin.length, options) + 64
   for (let name = 0; name < nameCount; name++) bytes += align4(NODE.name * 4 + builder.nameLength[name]) + 4
   for (let r = 0; r < recordCount; r++) bytes += mostBytes(builder.rdataLength[r])
   bytes += 4 + nameCount * 4 // NSEC order
@@ -93,8 +111,10 @@ function estimateBytes(builder: ZoneBuilder): number {
   return bytes + (TABLE.slots + slots * 2) * 4
 }
 
-function zoneRecordBytes(nameLength: number): number {
-  return align4(ZONE.name * 4 + nameLength)
+/** The record ends with its name, and the names that fall through where there is a choice. */
+function zoneRecordBytes(nameLength: number, { fallthrough }: CompileOptions): number {
+  const listed = typeof fallthrough === 'boolean' ? 0 : fallthrough.reduce((sum, { length }) => sum + length, 1)
+  return align4(ZONE.name * 4 + nameLength + listed)
 }
 
 function writeZoneRecord(arena: Arena, zone: number, origin: Uint8Array, options: CompileOptions): void {
@@ -103,31 +123,39 @@ function writeZoneRecord(arena: Arena, zone: number, origin: Uint8Array, options
   words[at + ZONE.space] = options.space
   words[at + ZONE.slot] = options.slot
   words[at + ZONE.state] = ZONE_STATE.loaded
-  words[at + ZONE.flags] =
-    (options.fallthrough ? ZONE_FLAG.fallthrough : 0) | (options.searches === true ? ZONE_FLAG.searches : 0)
+  const { fallthrough } = options
+  const falls = typeof fallthrough === 'boolean' ? fallthrough : fallthrough.length > 0
+  words[at + ZONE.flags] = (falls ? ZONE_FLAG.fallthrough : 0) | (options.searches === true ? ZONE_FLAG.searches : 0)
+  words[at + ZONE.source] = options.source ?? 0
+  words[at + ZONE.fallthrough] = typeof fallthrough === 'boolean' ? 0 : ZONE.name * 4 + origin.length
   words[at + ZONE.leastTtl] = Math.min(options.leastTtl ?? 0, LONGEST_TTL)
   words[at + ZONE.nameLength] = origin.length
   let labels = 0
   for (let i = 0; origin[i] !== 0; i += origin[i] + 1) labels++
   words[at + ZONE.labels] = labels
   for (let i = 0; i < origin.length; i++) bytes[zone + ZONE.name * 4 + i] = LOWER[origin[i]]
+  if (typeof fallthrough === 'boolean') return
+  let end = zone + ZONE.name * 4 + origin.length
+  for (const name of fallthrough) for (const byte of name) bytes[end++] = LOWER[byte]
+  bytes[end] = END_OF_NAMES
 }
 
 class Compiler {
   readonly #builder: ZoneBuilder
-  readonly #words: Int32Array
-  readonly #bytes: Uint8Array
+  #words: Int32Array
+  #bytes: Uint8Array
   readonly #arena: Arena
   readonly #zone: number
   readonly #parents: Int32Array
   readonly #nodes: Int32Array
-  readonly #writer: SetsWriter
+  #writer: SetsWriter
+  readonly #options: CompileOptions
   #at: number
   #flags = 0
   readonly #nsecOwners: number[] = []
   readonly #nsec3Owners: number[] = []
 
-  constructor(builder: ZoneBuilder, arena: Arena, start: number, parents: Int32Array) {
+  constructor(builder: ZoneBuilder, arena: Arena, start: number, parents: Int32Array, options: CompileOptions) {
     this.#builder = builder
     this.#arena = arena
     this.#words = arena.words
@@ -136,32 +164,61 @@ class Compiler {
     this.#parents = parents
     this.#nodes = new Int32Array(builder.nameCount)
     this.#writer = new SetsWriter(builder, arena)
-    this.#at = start + zoneRecordBytes(builder.origin.length)
+    this.#options = options
+    this.#at = start + zoneRecordBytes(builder.origin.length, options)
   }
 
   /** Returns the end of what was written. */
-  run(options: CompileOptions): number {
+  *run(): Steps<number> {
     const { nameCount } = this.#builder
-    writeZoneRecord(this.#arena, this.#zone, this.#builder.origin, options)
-    for (let name = 0; name < nameCount; name++) this.#writeNode(name)
-    this.#link()
+    writeZoneRecord(this.#arena, this.#zone, this.#builder.origin, this.#options)
+    const pace = new Pace()
+    for (let name = 0; name < nameCount; name++) {
+      const start = this.#at
+      this.#writeNode(name)
+      if (pace.isDue(this.#at - start)) yield* this.#pause()
+    }
+    yield* this.#link()
     const record = this.#zone >> 2
+    const table = yield* this.#writeTable()
     this.#words[record + ZONE.apex] = this.#nodes[APEX]
-    this.#words[record + ZONE.table] = this.#writeTable()
+    this.#words[record + ZONE.table] = table
     this.#words[record + ZONE.negative] = this.#place(this.#writer.writeNegative(this.#at))
-    if (this.#nsecOwners.length > 0 && this.#builder.findRecord(APEX, TYPE.NSEC) >= 0) {
-      this.#flags |= ZONE_FLAG.nsec
-      this.#words[record + ZONE.order] = this.#writeOrder()
-    }
-    const parameters = this.#builder.findRecord(APEX, TYPE.NSEC3PARAM)
-    const chain = parameters < 0 ? [] : nsec3Chain(this.#builder, this.#nsec3Owners, this.#builder.rdata(parameters))
-    if (chain.length > 0) {
-      this.#flags |= ZONE_FLAG.nsec3
-      this.#words[record + ZONE.nsec3] = this.#writeNsec3(this.#builder.rdata(parameters), chain)
-    }
+    yield* this.#writeProofs(record)
     this.#words[record + ZONE.flags] |= this.#flags
     this.#words[record + ZONE.serial] = this.#builder.serial
     return this.#at
+  }
+
+  /** The chain that proves what does not exist. Without signatures it proves nothing (RFC 4035 section 2.2). */
+  *#writeProofs(record: number): Steps<void> {
+    const hasNsec = this.#builder.findRecord(APEX, TYPE.NSEC) >= 0
+    if (hasNsec || this.#nsec3Owners.length > 0) this.#flags |= ZONE_FLAG.chained
+    if (!this.#builder.hasSignature(APEX, TYPE.SOA)) return
+    if (hasNsec) {
+      this.#flags |= ZONE_FLAG.nsec
+      const order = yield* this.#writeOrder()
+      this.#words[record + ZONE.order] = order
+    }
+    const chain = yield* chooseNsec3Chain(this.#builder, this.#nsec3Owners)
+    this.#refresh()
+    if (chain === undefined) return
+    this.#flags |= ZONE_FLAG.nsec3
+    const list = yield* this.#writeNsec3(chain)
+    this.#words[record + ZONE.nsec3] = list
+  }
+
+  *#pause(): Steps<void> {
+    yield
+    this.#refresh()
+  }
+
+  /** Others may have made the arena grow meanwhile: its memory is elsewhere then, with what was written so far. */
+  #refresh(): void {
+    if (this.#words === this.#arena.words) return
+    this.#words = this.#arena.words
+    this.#bytes = this.#arena.bytes
+    this.#writer = new SetsWriter(this.#builder, this.#arena)
   }
 
   #writeNode(name: number): void {
@@ -192,10 +249,14 @@ class Compiler {
   }
 
   /** Parents, and wildcard children of parents. */
-  #link(): void {
+  *#link(): Steps<void> {
     const builder = this.#builder
-    const words = this.#words
+    let words = this.#words
     for (let name = 1; name < builder.nameCount; name++) {
+      if (name % STEP_SIZE === 0) {
+        yield* this.#pause()
+        words = this.#words
+      }
       const parent = this.#nodes[this.#parents[name]]
       words[(this.#nodes[name] >> 2) + NODE.parent] = parent
       words[(parent >> 2) + NODE.children]++
@@ -205,7 +266,7 @@ class Compiler {
     }
   }
 
-  #writeTable(): number {
+  *#writeTable(): Steps<number> {
     const { nameCount, nameHash } = this.#builder
     let slots = 8
     while (slots * 2 < nameCount * 3) slots *= 2
@@ -214,10 +275,12 @@ class Compiler {
     this.#at += (TABLE.slots + slots * 2) * 4
     this.#words[at + TABLE.mask] = slots - 1
     this.#words[at + TABLE.used] = nameCount
-    const hidden = new Set(this.#nsec3Owners)
+    const hidden = new Uint8Array(this.#nsec3Owners.length > 0 ? nameCount : 0)
+    for (const name of this.#nsec3Owners) hidden[name] = 1
     for (let name = 0; name < nameCount; name++) {
+      if (name % STEP_SIZE === 0) yield* this.#pause()
       // The hashed names of NSEC3 do not exist for questions (RFC 5155 section 7.2.8).
-      if (name !== APEX && hidden.has(name)) continue
+      if (name !== APEX && hidden[name] === 1) continue
       let slot = spread(nameHash[name], slots - 1)
       while (this.#words[at + TABLE.slots + slot * 2 + 1] !== 0) slot = (slot + 1) & (slots - 1)
       this.#words[at + TABLE.slots + slot * 2] = nameHash[name]
@@ -226,9 +289,11 @@ class Compiler {
     return table
   }
 
-  #writeOrder(): number {
+  *#writeOrder(): Steps<number> {
     const builder = this.#builder
-    const owners = this.#nsecOwners.sort((a, b) => compareNames(builder.name(a), builder.name(b)))
+    const owners = this.#nsecOwners
+    yield* sortSteps(owners, (a, b) => compareNames(builder.name(a), builder.name(b)))
+    this.#refresh()
     const order = this.#at
     this.#at += (1 + owners.length) * 4
     this.#words[order >> 2] = owners.length
@@ -237,7 +302,7 @@ class Compiler {
   }
 
   /** The chain in the order of its hashes. */
-  #writeNsec3(chosen: Uint8Array, entries: readonly Nsec3Entry[]): number {
+  *#writeNsec3({ parameters: chosen, entries }: Nsec3Chain): Steps<number> {
     const saltLength = chosen[4]
     const list = this.#at
     const at = list >> 2
@@ -246,6 +311,7 @@ class Compiler {
     this.#words[at + NSEC3_LIST.saltLength] = saltLength
     this.#bytes.set(chosen.subarray(5, 5 + saltLength), (at + NSEC3_LIST.salt) * 4)
     for (const [i, { name, hash }] of entries.entries()) {
+      if (i % STEP_SIZE === 0) yield* this.#pause()
       const entry = at + NSEC3_LIST.entries + i * NSEC3_LIST.stride
       this.#words.set(hash, entry)
       this.#words[entry + NSEC3_LIST.node] = this.#nodes[name]

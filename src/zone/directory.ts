@@ -27,7 +27,7 @@ export class Directory {
     this.#blocks = new Blocks(arena)
   }
 
-  /** Puts a zone into service in place of its previous version, if any. */
+  /** Puts a zone into service in place of its previous version, if any. When it fails, the new one is given up. */
   publish(compiled: CompiledZone): void {
     try {
       this.#makeRoom()
@@ -55,18 +55,18 @@ export class Directory {
   }
 
   /**
-   * Changes single names of a zone, in service or not yet, that `canPatch`. All of it is seen at once. When it fails a
-   * zone in service is as it was, and one that was not is given up.
+   * Changes single names of a zone, in service or not yet, that `canPatch`. All of it is seen at once. When it fails the
+   * zone is as it was.
    */
   patch(compiled: CompiledZone, edits: ZoneEdits): void {
     this.#patched.add(compiled.zone)
     const isInService = this.#extents.has(compiled.zone)
-    try {
-      patchZone(this.#arena, this.#blocks, this.#control, compiled, edits, isInService)
-    } catch (thrown) {
-      if (!isInService) this.#giveBack(compiled.zone, compiled.bytes)
-      throw thrown
-    }
+    patchZone(this.#arena, this.#blocks, this.#control, compiled, edits, isInService)
+  }
+
+  /** Gives up a zone that was never put into service. */
+  discard({ zone, bytes }: CompiledZone): void {
+    this.#giveBack(zone, bytes)
   }
 
   /** Takes a zone out of service. */

@@ -3,7 +3,9 @@
 
 import { RCODE, TYPE } from '../dns/types.ts'
 import type { Query, View } from './query.ts'
+import { skipName } from './read-name.ts'
 import { SipHash } from './siphash.ts'
+import { readTsig } from './tsig.ts'
 
 const OPTION = { nsid: 3, cookie: 10, keepalive: 11 } as const
 const OPT_HEADER_BYTES = 11
@@ -28,25 +30,30 @@ export class EdnsContext {
   }
 }
 
-/** Reads the records behind the question. Returns NOERROR, or the rcode that ends the matter. */
-export function readAdditional(q: Query, records: number): number {
+/** Reads the additional records, which start at `start`. Returns NOERROR, or the rcode that ends the matter. */
+export function readAdditional(q: Query, start: number, records: number): number {
   const { packet, base, length } = q
-  let at = q.questionEnd
+  let at = start
   for (let i = 0; i < records; i++) {
-    const root = packet[base + at] === 0
+    const owner = at
     at = skipName(q, at)
     if (at < 0 || at + 10 > length) return RCODE.FORMERR
     const type = (packet[base + at] << 8) | packet[base + at + 1]
     const rdataLength = (packet[base + at + 8] << 8) | packet[base + at + 9]
     if (at + 10 + rdataLength > length) return RCODE.FORMERR
     if (type === TYPE.OPT) {
-      if (q.edns || !root) return RCODE.FORMERR
+      if (q.edns || packet[base + owner] !== 0) return RCODE.FORMERR
       const problem = readOpt(q, at, rdataLength)
       if (problem !== RCODE.NOERROR) return problem
-    } else if (type === TYPE.TSIG) return RCODE.NOTAUTH // no keys are configured (RFC 8945 section 5.2)
+    } else if (type === TYPE.TSIG) {
+      // It is the last record, or the message is malformed (RFC 8945 section 5.1).
+      const problem = i < records - 1 ? RCODE.FORMERR : readTsig(q, owner, at, rdataLength)
+      if (problem !== RCODE.NOERROR) return problem
+    }
     at += 10 + rdataLength
   }
-  return at === length ? RCODE.NOERROR : RCODE.FORMERR
+  if (at !== length) return RCODE.FORMERR
+  return q.tsigKeyLength === 0 ? RCODE.NOERROR : RCODE.NOTAUTH // no keys are configured
 }
 
 function readOpt(q: Query, at: number, rdataLength: number): number {
@@ -79,19 +86,6 @@ function readOpt(q: Query, at: number, rdataLength: number): number {
     option += length
   }
   return RCODE.NOERROR
-}
-
-/** Behind a name in the query, which may end in a pointer; -1 when it is malformed. */
-function skipName(q: Query, start: number): number {
-  const { packet, base, length } = q
-  for (let at = start; at < length; ) {
-    const label = packet[base + at]
-    if (label === 0) return at + 1
-    if (label >= 0xc0) return at + 2
-    if (label > 63) return -1
-    at += label + 1
-  }
-  return -1
 }
 
 /** Bytes our OPT will take. */

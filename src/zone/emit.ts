@@ -40,8 +40,9 @@ export function emitSet(q: Query, rrset: number, owner: number): number {
 
 /** A set whose owner stands where pointers do not reach: it is written out again in front of each record. */
 function emitFar(q: Query, rrset: number, owner: number): number {
-  const { words, bytes, packet, base } = q
+  const { words, bytes, packet, packetView, base } = q
   const header = rrset >> 2
+  const expires = words[header + RRSET.expires] !== 0
   const count = words[header + RRSET.typeCount] >>> 16
   const ownerBytes = writtenBytes(q, owner)
   if (q.at + (words[header + RRSET.lengthFixups] & 0xffff) + count * (ownerBytes - 2) > q.limit) return -1
@@ -50,6 +51,7 @@ function emitFar(q: Query, rrset: number, owner: number): number {
     packet.copyWithin(base + q.at, base + owner, base + owner + ownerBytes)
     const rest = 10 + ((bytes[from + 10] << 8) | bytes[from + 11])
     copy(q, from + 2, base + q.at + ownerBytes, rest)
+    if (expires) packetView.setUint32(base + q.at + ownerBytes + 4, ttlLeft(q, rrset))
     q.at += ownerBytes + rest
     from += 2 + rest
   }
@@ -123,10 +125,17 @@ function setOwners(q: Query, from: number, end: number, owner: number): void {
 
 /** What expires is not kept longer than until then. The owners are pointers, or at least the last two bytes before each type. */
 function limitTtls(q: Query, rrset: number, from: number, end: number): void {
-  const { words, packetView } = q
-  const left = Math.max(words[(q.zone >> 2) + ZONE.leastTtl], (words[(rrset >> 2) + RRSET.expires] >>> 0) - q.now)
-  if (left >= words[(rrset >> 2) + RRSET.ttl]) return
+  const { packetView } = q
+  const left = ttlLeft(q, rrset)
+  if (left === q.words[(rrset >> 2) + RRSET.ttl]) return
   for (let at = from; at < end; at += 12 + packetView.getUint16(at + 10)) packetView.setUint32(at + 6, left)
+}
+
+/** The TTL of a set that expires, as of now. */
+function ttlLeft(q: Query, rrset: number): number {
+  const { words } = q
+  const left = Math.max(words[(q.zone >> 2) + ZONE.leastTtl], (words[(rrset >> 2) + RRSET.expires] >>> 0) - q.now)
+  return Math.min(left, words[(rrset >> 2) + RRSET.ttl])
 }
 
 function fix(q: Query, rrset: number, blob: number, owner: number): void {

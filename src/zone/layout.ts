@@ -35,22 +35,29 @@ export const ZONE = {
   nsec3: 8, // NSEC3_LIST
   serial: 9,
   leastTtl: 10, // TTLs of records that expire do not count down any further
-  labels: 11,
-  nameLength: 12,
-  name: 13, // lower-case wire form
+  source: 11, // number of the one source it is made of, 0 = of several
+  fallthrough: 12, // offset in bytes from the zone to names in wire form, ended by a 0xff: only those fall through; 0 = all do
+  labels: 13,
+  nameLength: 14,
+  name: 15, // lower-case wire form
 } as const
 export const ZONE_STATE = { loaded: 1, failed: 2 } as const
 export const ZONE_FLAG = {
   /** Some node owns a delegation or a DNAME, so ancestors must be looked at. */
   cuts: 1,
-  /** Signed with NSEC or NSEC3: DO queries get proofs. */
+  /** Signed, with NSEC or NSEC3: DO queries get proofs. */
   nsec: 2,
   nsec3: 8,
-  /** NXDOMAIN goes on to the next step of the server block. */
+  /** Names that do not exist are asked elsewhere, where `fallthrough` of the zone allows it. */
   fallthrough: 4,
   /** Labels `*` and `any` of a question search (SkyDNS). */
   searches: 16,
+  /** Has links of a chain of proofs, signed or not: it only fits as a whole. */
+  chained: 32,
 } as const
+
+/** Behind the last name of a list: no label is that long. */
+export const END_OF_NAMES = 0xff
 
 /** Hashes of an NSEC3 chain in order: its parameters, then entries of five words of hash and the owning node. */
 export const NSEC3_LIST = { count: 0, iterations: 1, saltLength: 2, salt: 3, entries: 67, stride: 6, node: 5 } as const
@@ -79,7 +86,7 @@ export const REMOVED = -1
 export const RRSET = {
   typeCount: 0, // type | records << 16
   ttl: 1,
-  lengthFixups: 2, // bytes of the blob | number of fixups << 16
+  lengthFixups: 2, // bytes of the blob | number of fixups << 16; 0xffff bytes and no blob for a set that no message can hold
   signatures: 3, // the RRSIG rrset that covers this one
   targetsStride: 4, // number of targets | stride << 16; stride = size of every record when the order may rotate
   expires: 5, // Unix seconds (unsigned) that the TTL must not outlive, 0 = never

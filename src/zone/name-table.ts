@@ -1,6 +1,7 @@
 // Names in plain columns, each interned once. Names keep the letter case of their first appearance; letter case does
 // not matter for finding them. A name stays where it is, also without records, until the empty ones are dropped.
 
+import { LARGEST_ZONE_BYTES, tooManyBytes } from '../dns/zonefile/limits.ts'
 import { hashName, LOWER, spread } from './hash.ts'
 
 /** The origin is always the first name. */
@@ -16,11 +17,15 @@ export class NameTable {
   firstRecord: Int32Array<ArrayBuffer> = new Int32Array(64)
   lastRecord: Int32Array<ArrayBuffer> = new Int32Array(64)
 
+  /** Bytes of rdata, which count with those of names. */
+  protected rdataTop = 0
+  readonly #mostBytes: number
   #nameTop = 0
   /** Open addressing: name + 1, 0 = free. */
   #table = new Int32Array(256)
 
-  constructor(origin: Uint8Array) {
+  constructor(origin: Uint8Array, mostBytes: number = LARGEST_ZONE_BYTES) {
+    this.#mostBytes = mostBytes
     this.internName(origin, 0, origin.length)
   }
 
@@ -96,6 +101,16 @@ export class NameTable {
     return numbers
   }
 
+  /** Bytes of names and rdata. */
+  get dataBytes(): number {
+    return this.#nameTop + this.rdataTop
+  }
+
+  /** Throws when so many bytes of names or rdata would be too much. */
+  protected expectRoom(bytes: number): void {
+    if (this.#nameTop + this.rdataTop + bytes > this.#mostBytes) throw tooManyBytes(this.#mostBytes)
+  }
+
   protected nameColumns(): Column[] {
     const { nameBytes, nameOffset, nameLength, nameHash, firstRecord, lastRecord } = this
     return [nameBytes, nameOffset, nameLength, nameHash, firstRecord, lastRecord, this.#table]
@@ -113,9 +128,10 @@ export class NameTable {
   }
 
   #addName(bytes: Uint8Array, start: number, end: number, hash: number, slot: number): number {
+    const length = end - start
+    this.expectRoom(length)
     const name = this.nameCount++
     if (name === this.nameOffset.length) this.#growNames()
-    const length = end - start
     if (this.#nameTop + length > this.nameBytes.length) {
       // An ancestor is interned from our own buffer, which is about to move.
       const own = bytes === this.nameBytes

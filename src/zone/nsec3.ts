@@ -4,25 +4,29 @@
 import { NSEC3_LIST, ZONE } from './layout.ts'
 import type { Query } from './query.ts'
 
+const MATCHING = 1
+const COVERING = 2
+
 /** The node whose NSEC3 matches the current name from `label` on, or 0. */
 export function matchingNsec3(q: Query, label: number): number {
-  return find(q, q.name, q.labelAt[label], q.nameLength, true)
+  return find(q, q.name, q.labelAt[label], q.nameLength, MATCHING)
 }
 
 /** The node whose NSEC3 covers the current name from `label` on, or 0. */
 export function coveringNsec3(q: Query, label: number): number {
-  return find(q, q.name, q.labelAt[label], q.nameLength, false)
+  return find(q, q.name, q.labelAt[label], q.nameLength, COVERING)
 }
 
 export function matchingNsec3OfWildcard(q: Query, label: number): number {
-  return find(q, q.scratchName, 0, q.setWildcard(label), true)
+  return find(q, q.scratchName, 0, q.setWildcard(label), MATCHING)
 }
 
+/** The node whose NSEC3 covers the wildcard below the ancestor at `label`, or matches it where there is one. */
 export function coveringNsec3OfWildcard(q: Query, label: number): number {
-  return find(q, q.scratchName, 0, q.setWildcard(label), false)
+  return find(q, q.scratchName, 0, q.setWildcard(label), COVERING | MATCHING)
 }
 
-function find(q: Query, name: Uint8Array, start: number, end: number, exact: boolean): number {
+function find(q: Query, name: Uint8Array, start: number, end: number, sought: number): number {
   const { words } = q
   const list = words[(q.zone >> 2) + ZONE.nsec3] >> 2
   hash(q, list, name, start, end)
@@ -37,8 +41,8 @@ function find(q: Query, name: Uint8Array, start: number, end: number, exact: boo
     else low = middle + 1
   }
   const entry = entries + ((low + count - 1) % count) * NSEC3_LIST.stride
-  const matches = compare(q, entry) === 0
-  return matches === exact ? words[entry + NSEC3_LIST.node] : 0
+  const found = compare(q, entry) === 0 ? MATCHING : COVERING
+  return (sought & found) !== 0 ? words[entry + NSEC3_LIST.node] : 0
 }
 
 /** RFC 5155 section 5: IH(salt, x, k) = H(IH(salt, x, k - 1) || salt), into `q.sha1.state`. */

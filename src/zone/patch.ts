@@ -43,7 +43,7 @@ interface FreshNode {
 
 /** Whether single names of the zone can change: the chains of proofs in a signed zone only fit it as a whole. */
 export function canPatch(arena: Arena, { zone }: CompiledZone): boolean {
-  return (arena.words[(zone >> 2) + ZONE.flags] & (ZONE_FLAG.nsec | ZONE_FLAG.nsec3)) === 0
+  return (arena.words[(zone >> 2) + ZONE.flags] & ZONE_FLAG.chained) === 0
 }
 
 /**

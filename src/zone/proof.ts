@@ -20,14 +20,15 @@ function hasNsec3(q: Query): boolean {
 /** The current name does not exist, nor a wildcard for it; its closest encloser starts at `encloser`. */
 export function proveNoName(q: Query, encloser: number): boolean {
   if (!hasNsec3(q)) return emitOf(q, coveringNsec(q)) && emitOf(q, coveringNsecOfWildcard(q, encloser))
-  return proveEncloser(q, encloser) && emitOf(q, coveringNsec3OfWildcard(q, encloser))
+  const provable = provableEncloser(q, encloser)
+  return proveEncloser(q, provable) && emitOf(q, coveringNsec3OfWildcard(q, provable))
 }
 
 /** The node exists without the type; `encloser` is that of the name when the node is a wildcard, else 0. */
 export function proveNoType(q: Query, node: number, encloser: number): boolean {
   if (hasNsec3(q)) {
-    if (encloser > 0) return proveEncloser(q, encloser) && emitOf(q, matchingNsec3OfWildcard(q, encloser))
-    return proveNoData(q, 0)
+    if (encloser === 0) return proveNoData(q, 0)
+    return proveEncloser(q, provableEncloser(q, encloser)) && emitOf(q, matchingNsec3OfWildcard(q, encloser))
   }
   // An empty non-terminal has no NSEC of its own; the one before it says that nothing but longer names follow.
   const empty = q.words[(node >> 2) + NODE.sets] === 0
@@ -66,18 +67,26 @@ export function settle(q: Query): boolean {
   return fits
 }
 
-/** RFC 5155 section 7.2.1: the encloser exists, the name one label longer does not. */
-function proveEncloser(q: Query, encloser: number): boolean {
-  return emitOf(q, matchingNsec3(q, encloser)) && emitOf(q, coveringNsec3(q, encloser - 1))
+/**
+ * The label of the closest provable encloser (RFC 5155 section 7.2.1): the nearest ancestor from `label` on that has an
+ * NSEC3. Opt-out leaves empty non-terminals above unsigned delegations without one. Its node is left in `provingNode`.
+ */
+function provableEncloser(q: Query, label: number): number {
+  let encloser = label
+  q.provingNode = matchingNsec3(q, encloser)
+  while (q.provingNode === 0 && encloser < q.zoneLabel) q.provingNode = matchingNsec3(q, ++encloser)
+  return encloser
 }
 
-/** The name's own NSEC3; where opt-out left it without one, the closest encloser that has one (RFC 5155 section 7.2.4). */
+/** The encloser that `provableEncloser` found exists, the name one label longer does not or is left out by opt-out. */
+function proveEncloser(q: Query, encloser: number): boolean {
+  return emitOf(q, q.provingNode) && emitOf(q, coveringNsec3(q, encloser - 1))
+}
+
+/** The name's own NSEC3; where opt-out left it without one, its closest provable encloser (RFC 5155 section 7.2.4). */
 function proveNoData(q: Query, label: number): boolean {
-  const own = matchingNsec3(q, label)
-  if (own !== 0) return emitOf(q, own)
-  for (let encloser = label + 1; encloser <= q.zoneLabel; encloser++)
-    if (matchingNsec3(q, encloser) !== 0) return proveEncloser(q, encloser)
-  return true
+  const encloser = provableEncloser(q, label)
+  return encloser === label ? emitOf(q, q.provingNode) : proveEncloser(q, encloser)
 }
 
 /** The NSEC or NSEC3 set of a node. */

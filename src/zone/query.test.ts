@@ -18,7 +18,7 @@ test('a switch that takes long, as of a writer that lost its turn, is waited for
     `const { parentPort, workerData } = require('node:worker_threads')
      const words = new Int32Array(workerData)
      parentPort.postMessage('switching')
-     setTimeout(() => { Atomics.add(words, ${HEADER.version}, 1); Atomics.notify(words, ${HEADER.version}) }, 100)`,
+     setTimeout(() => { Atomics.add(words, ${HEADER.version}, 1); Atomics.notify(words, ${HEADER.version}) }, 20)`,
     { eval: true, workerData: buffer },
   )
   await once(writer, 'message')

@@ -75,6 +75,11 @@ export class Query {
   cookieLength = 0
   readonly cookie: Uint8Array = new Uint8Array(40)
 
+  /** The key and then the algorithm of the client's TSIG; 0 bytes when there is none. */
+  readonly tsigNames: Uint8Array = new Uint8Array(510)
+  tsigKeyLength = 0
+  tsigAlgorithmLength = 0
+
   // The name looked for: the question's, later the target of an alias. Lower case; for each label where it starts and
   // the hash of the name from there to the root. Entry `labels` is the root.
   readonly name: Uint8Array = new Uint8Array(260)
@@ -97,6 +102,8 @@ export class Query {
   encloserLabel = 0
   /** Label of `name` at which the delegation or DNAME that rules it starts. */
   cutLabel = 0
+  /** Node of the NSEC3 that matches the closest provable encloser (proof.ts). */
+  provingNode = 0
   /** Message offset of the owner last written out by emitOwned. */
   ownerOffset = 0
 
@@ -120,7 +127,9 @@ export class Query {
   /** Proofs owed for wildcards along the chain, as (NSEC owner, zone, origin offset): they follow all answers. */
   readonly owed: Int32Array = new Int32Array(3 * (MAX_CHAIN + 1))
   owedCount = 0
+  /** The aliases that were followed, and the message offsets of the names they were followed for. */
   readonly visited: Int32Array = new Int32Array(MAX_CHAIN)
+  readonly linkOwners: Int32Array = new Int32Array(MAX_CHAIN)
   chain = 0
   /** The chain began at a name whose alias counts only if it leads to something (SETS_FLAG.services). */
   softChain = false
@@ -175,6 +184,7 @@ export class Query {
     this.nsidAsked = false
     this.keepaliveAsked = false
     this.cookieLength = 0
+    this.tsigKeyLength = 0
     this.nameOffset = 12
     this.nameLength = 0
     this.labels = 0

@@ -21,7 +21,7 @@ export function refer(q: Query, node: number, label: number): number {
   q.authorities += records
   if (wantsProof(q) && !emitDs(q, node, label, owner)) return STEP.truncate
   if (!settle(q)) return STEP.truncate
-  addAddresses(q, rrset, blob, node)
+  addAddresses(q, rrset, blob, node, node)
   return STEP.done
 }
 

@@ -17,6 +17,9 @@ export interface Memory {
 
 /** Pointers have 14 bits; targets inside a set stay well below so that the set can also stand late in a message. */
 const LAST_BLOB_TARGET = 0x1000
+/** As the length of a blob: more than a message can hold behind its header and question. */
+const UNSERVABLE_BYTES = 0xffff
+const MOST_RECORDS = 0xffff
 
 export class RrsetWriter {
   /** The records to write next. */
@@ -95,6 +98,7 @@ export class RrsetWriter {
       bytes[start + 11] = length
     }
     const length = this.#at - this.#blob
+    if (length >= UNSERVABLE_BYTES || count > MOST_RECORDS) return this.#writeUnservable(at, type, ttl)
     const stride = count > 1 && (type === TYPE.A || type === TYPE.AAAA) ? length / count : 0
     const header = at >> 2
     const words = this.#words
@@ -110,6 +114,17 @@ export class RrsetWriter {
       end += 4
     }
     return this.#writeTargets(end)
+  }
+
+  /** A set that no message can hold: its length alone makes every answer with it a truncated one. */
+  #writeUnservable(at: number, type: number, ttl: number): number {
+    const header = at >> 2
+    this.#bytes.fill(0, this.#blob, this.#at)
+    this.#words.fill(0, header, header + RRSET.blob)
+    this.#words[header + RRSET.typeCount] = type
+    this.#words[header + RRSET.ttl] = ttl | 0
+    this.#words[header + RRSET.lengthFixups] = UNSERVABLE_BYTES
+    return this.#blob
   }
 
   #writeTargets(at: number): number {
@@ -165,11 +180,13 @@ export class RrsetWriter {
     }
   }
 
-  /** RFC 9460: "." stands for the owner itself and so asks for nothing more. */
+  /** RFC 9460 section 2.5: "." stands for the owner itself, in an alias for nothing. */
   #service(start: number, end: number): void {
+    const { rdataBytes } = this.#builder
+    const isAlias = rdataBytes[start] === 0 && rdataBytes[start + 1] === 0
     this.#copy(start, start + 2)
     const length = this.#nameLength(start + 2)
-    if (length > 1) this.#target(start + 2, length)
+    if (length > 1 || !isAlias) this.#target(start + 2, length)
     this.#copy(start + 2, end)
   }
 
