@@ -1,6 +1,8 @@
 // What a document is to those who look for faults in it: its value, and where each part of that stands. A text has
 // lines and columns; a value that a program made has none, and messages name the path in it anyway.
 
+import type { ErrorProblem } from '../lib/errors.ts'
+
 export type Path = readonly PropertyKey[]
 
 export interface Located {
@@ -14,6 +16,8 @@ export interface Problem {
   /** `14:7`, or empty. */
   readonly place: string
   readonly message: string
+  /** Of the value, where the problem is with one. */
+  readonly path?: Path
 }
 
 export function withoutText(value: unknown): Located {
@@ -33,14 +37,28 @@ export function formatPlace(file: string, place: string): string {
   return place === '' ? file : `${file}:${place}`
 }
 
-/** One line for each problem, in the order of the file. What stands behind an anchor is told once, however often it is used. */
-export function formatProblems(file: string, problems: readonly Problem[]): string {
-  const first = new Map<string, string>()
+/**
+ * The text of an error about the file, one line for each problem in the order of the file, and the same as fields. A
+ * problem behind an anchor is reported once, however often the anchor is used.
+ */
+export function listProblems(
+  file: string,
+  problems: readonly Problem[],
+): { readonly message: string; readonly problems: readonly ErrorProblem[] } {
+  const first = new Map<string, ErrorProblem>()
   for (const { place, message } of problems.toSorted((a, b) => orderOf(a) - orderOf(b))) {
     const same = place === '' ? message : `${place} ${message.replaceAll(/\b\w+\[\d+\]\.?/gu, '')}`
-    if (!first.has(same)) first.set(same, `Cannot load ${formatPlace(file, place)}: ${message}`)
+    const line = `Cannot load ${formatPlace(file, place)}: ${message}`
+    if (!first.has(same)) first.set(same, { message: line, place: { file, ...placeFields(place) } })
   }
-  return [...first.values()].join('\n')
+  const listed = [...first.values()]
+  return { message: listed.map((problem) => problem.message).join('\n'), problems: listed }
+}
+
+function placeFields(place: string): { readonly line?: number; readonly column?: number } {
+  if (place === '') return {}
+  const [line, column] = place.split(':').map(Number)
+  return { line, column }
 }
 
 function orderOf({ place }: Problem): number {

@@ -39,7 +39,7 @@ export class Surroundings {
 
   problem(path: Path, message: string): void {
     const where = path.length === 0 ? '' : `${formatPath(path)}: `
-    this.problems.push({ place: this.#document.place(path), message: `${where}${message}` })
+    this.problems.push({ place: this.#document.place(path), message: `${where}${message}`, path })
   }
 
   /** Told once where several share an anchor. */

@@ -52,6 +52,17 @@ export function text(wanted: string) {
   return z.string({ error: wanted }).min(1, { error: wanted })
 }
 
+/** A text that becomes part of a line of another file: a line break in it would begin a setting of its own there. */
+export function line(expected: string) {
+  const error = ({ input }: { readonly input?: unknown }) =>
+    `${quote(String(input))} has a line break or another control character in it; expected ${expected}`
+  return text(expected).refine(isOneLine, { error })
+}
+
+export function isOneLine(words: string): boolean {
+  return !/\p{Cc}/u.test(words)
+}
+
 export const path = text('a path').meta({ title: 'path' })
 
 export function list<T extends z.ZodType>(item: T, wanted: string) {

@@ -14,6 +14,14 @@ test('a different word has no neighbour', () => {
   expect(closest('kubernetes', commands)).toBeUndefined()
   expect(closest('', commands)).toBeUndefined()
   expect(closest('health', [])).toBeUndefined()
+  expect(closest('top', ['up'])).toBeUndefined()
+  expect(closest('pod', ['node', 'service'])).toBeUndefined()
+  expect(closest('x', ['y'])).toBeUndefined()
+})
+
+test('a part of one word finds it, a part of several finds none', () => {
+  expect(closest('cpu', ['memory', 'vcpus'])).toBe('vcpus')
+  expect(closest('libvirt', ['libvirt_network', 'libvirt_networks'])).toBeUndefined()
 })
 
 test('the nearest of several neighbours wins, not the first', () => {

@@ -1,8 +1,11 @@
-// "Did you mean …?": the candidate nearest to a mistyped word by edit distance, if one is near enough.
+// "Did you mean …?": the candidate nearest to a mistyped word by edit distance, if one is near enough; else the only one
+// that the word is a part of.
 
-export function closest(word: string, candidates: Iterable<string>): string | undefined {
-  // One slip in three letters is a typing error; more is another word.
-  let limit = Math.floor(word.length / 3) + 1
+const SHORTEST_PART = 3
+
+export function closest(word: string, candidates: readonly string[]): string | undefined {
+  // One slip in three letters is a typing error; more is another word. Nothing is near a word without a letter in common.
+  let limit = Math.min(Math.max(1, Math.floor(word.length / 3)), word.length - 1)
   let best: string | undefined
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase())
@@ -11,7 +14,9 @@ export function closest(word: string, candidates: Iterable<string>): string | un
       limit = distance
     }
   }
-  return best
+  if (best !== undefined || word.length < SHORTEST_PART) return best
+  const longer = candidates.filter((candidate) => candidate.toLowerCase().includes(word.toLowerCase()))
+  return longer.length === 1 ? longer[0] : undefined
 }
 
 /** Optimal string alignment: insertions, deletions, substitutions and swapped neighbours count one each. */

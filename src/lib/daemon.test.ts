@@ -24,13 +24,13 @@ test('it gets a session, a directory and an environment of its own, and its outp
   const script = 'cut -d" " -f6 /proc/$$/stat; pwd; echo $GREETING $HOME; readlink /proc/$$/fd/0; echo wrong >&2'
   const { pid, end, output } = await run(['sh', '-c', script])
   expect(output).toBe(`${pid}\n${directory}\nhello\n/dev/null\nwrong\n`)
-  expect(end).toEqual({ isSuccess: true, reason: 'exit code 0' })
+  expect(end).toEqual({ exitCode: 0 })
 })
 
-test.each([
-  [['sh', '-c', 'exit 3'], 'exit code 3'],
-  [['sh', '-c', 'kill -9 $$'], 'killed by SIGKILL'],
-  [['/no/such/program'], 'cannot start /no/such/program: no such file or directory'],
-])('%j ended because: %s', async (command, reason) => {
-  expect((await run(command)).end).toEqual({ isSuccess: false, reason })
+test.each<[readonly string[], DaemonEnd]>([
+  [['sh', '-c', 'exit 3'], { exitCode: 3 }],
+  [['sh', '-c', 'kill -9 $$'], { signal: 'SIGKILL' }],
+  [['/no/such/program'], { problem: '/no/such/program: no such file or directory' }],
+])('%j ended with %j', async (command, end) => {
+  expect((await run(command)).end).toEqual(end)
 })

@@ -15,13 +15,14 @@ export interface DaemonOptions {
   readonly onEnd?: (end: DaemonEnd) => void
 }
 
+/** One of them is given: the exit code, the signal that killed it, or why it could not be started. */
 export interface DaemonEnd {
-  readonly isSuccess: boolean
-  /** `exit code 1`, `killed by SIGKILL`, or why it could not be started. */
-  readonly reason: string
+  readonly exitCode?: number
+  readonly signal?: string
+  readonly problem?: string
 }
 
-/** Its process id; undefined when it could not be started, which `onEnd` tells. Does not keep the caller alive. */
+/** Its process id; undefined when it could not be started, which `onEnd` reports. Does not keep the caller alive. */
 export function startDaemon(command: readonly string[], options: DaemonOptions): number | undefined {
   const { cwd, env, output, onEnd } = options
   const [program, ...args] = command
@@ -29,10 +30,10 @@ export function startDaemon(command: readonly string[], options: DaemonOptions):
   child.unref()
   child.once('error', (error: NodeJS.ErrnoException) => {
     const reason = error.errno === undefined ? error.message : getSystemErrorMessage(error.errno)
-    onEnd?.({ isSuccess: false, reason: `cannot start ${program}: ${reason}` })
+    onEnd?.({ problem: `${program}: ${reason}` })
   })
   child.once('exit', (code, signal) => {
-    onEnd?.({ isSuccess: code === 0, reason: code === null ? `killed by ${signal}` : `exit code ${code}` })
+    onEnd?.(code === null ? { signal: signal ?? 'SIGKILL' } : { exitCode: code })
   })
   return child.pid
 }

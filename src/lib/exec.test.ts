@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { until } from '../../test/support/until.ts'
-import { capture, exec, NO_SUCH_PROGRAM } from './exec.ts'
+import { capture, exec, type ProcessEnd } from './exec.ts'
 
 const never = new AbortController().signal
 
 async function run(
   command: readonly string[],
   { timeoutMs = 10_000, signal = never } = {},
-): Promise<{ reason: string | undefined; lines: string[] }> {
+): Promise<ProcessEnd & { lines: string[] }> {
   const lines: string[] = []
   const { PATH } = process.env
-  const reason = await exec(command, {
+  const { code, reason, isMissing } = await exec(command, {
     timeoutMs,
     signal,
     env: { PATH, GREETING: 'hello' },
     onLine: (line) => lines.push(line),
   })
-  return { reason, lines }
+  return { code, reason, isMissing, lines }
 }
 
 test('a program that succeeds has no reason, and its output comes in lines', async () => {
@@ -31,12 +31,12 @@ test('what it prints as an error is a line too', async () => {
 })
 
 test.each([
-  [['sh', '-c', 'exit 3'], 'exit code 3'],
-  [['sh', '-c', 'kill -9 $$'], 'ended by SIGKILL'],
-  [['/no/such/program'], 'no such file or directory'],
-  [[import.meta.filename], 'permission denied'],
-])('%j failed because: %s', async (command, expected) => {
-  expect((await run(command)).reason).toBe(expected)
+  [['sh', '-c', 'exit 3'], { code: 3, reason: 'exit code 3', isMissing: false }],
+  [['sh', '-c', 'kill -9 $$'], { code: undefined, reason: 'ended by SIGKILL', isMissing: false }],
+  [['/no/such/program'], { code: undefined, reason: 'no such file or directory', isMissing: true }],
+  [[import.meta.filename], { code: undefined, reason: 'permission denied', isMissing: false }],
+])('%j failed with: %j', async (command, expected) => {
+  expect(await run(command)).toMatchObject(expected)
 })
 
 test('it gets the environment it is given and nothing of ours', async () => {
@@ -114,7 +114,7 @@ test('a captured program has no exit code when it did not end by itself', async 
   })
   expect(await captured(['/no/such/program'], { input: Buffer.from('x') })).toMatchObject({
     code: undefined,
-    reason: NO_SUCH_PROGRAM,
+    isMissing: true,
   })
   const { PATH } = process.env
   expect(await capture(['true'], { timeoutMs: 1000, signal: AbortSignal.abort(), env: { PATH } })).toMatchObject({

@@ -34,8 +34,10 @@ export interface CaptureOptions extends ProcessOptions {
 export interface Captured {
   /** Undefined when it did not come to an end by itself. */
   readonly code: number | undefined
-  /** Undefined when it succeeded; else as with exec(). */
+  /** Undefined when it succeeded; otherwise for people, such as `exit code 1`. */
   readonly reason: string | undefined
+  /** The program does not exist. */
+  readonly isMissing: boolean
   readonly stdout: Buffer
   readonly stderr: string
 }
@@ -48,23 +50,24 @@ const LINGER_MS = 200
 const LONGEST_LINE = 4096
 const MAX_CAPTURED_BYTES = 64 * 1024 * 1024
 
-/** The reason when there is no such program. */
-export const NO_SUCH_PROGRAM = 'no such file or directory'
-const NOT_STARTED = 'it was not started any more'
+const NOT_STARTED: ProcessEnd = { code: undefined, reason: 'it was not started any more', isMissing: false }
 
-/** Resolves when the program has ended: to undefined when it succeeded, else to the reason, such as `exit code 1`. */
-export async function exec(command: readonly string[], options: ExecOptions): Promise<string | undefined> {
+/** How a program ended. Decisions are made by `code` and `isMissing`; `reason` is for people. */
+export type ProcessEnd = Pick<Captured, 'code' | 'reason' | 'isMissing'>
+
+/** Resolves when the program has ended, however it did. */
+export async function exec(command: readonly string[], options: ExecOptions): Promise<ProcessEnd> {
   if (options.signal.aborted) return NOT_STARTED
   const child = startGroup(command, options.input ?? 'ignore', options.env)
   readLines(child.stdout, options.onLine)
   readLines(child.stderr, options.onLine)
-  return (await watchOver(child, options).ended).reason
+  return watchOver(child, options).ended
 }
 
 /** Resolves when the program has ended, however it did. */
 export async function capture(command: readonly string[], options: CaptureOptions): Promise<Captured> {
   const { signal, input, maxBytes = MAX_CAPTURED_BYTES } = options
-  if (signal.aborted) return { code: undefined, reason: NOT_STARTED, stdout: Buffer.alloc(0), stderr: '' }
+  if (signal.aborted) return { ...NOT_STARTED, stdout: Buffer.alloc(0), stderr: '' }
   const child = startGroup(command, input === undefined ? 'ignore' : 'pipe', options.env)
   const { ended, end } = watchOver(child, options)
   const tooMuch = () => end(`it printed more than ${maxBytes} bytes`)
@@ -73,8 +76,7 @@ export async function capture(command: readonly string[], options: CaptureOption
   // A program that ends before it has read everything says what is wrong by its exit code.
   child.stdin?.on('error', () => {})
   child.stdin?.end(input)
-  const { code, reason } = await ended
-  return { code, reason, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() }
+  return { ...(await ended), stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() }
 }
 
 type Child = ChildProcessByStdio<Writable | null, Readable, Readable>
@@ -86,8 +88,9 @@ function startGroup(command: readonly string[], stdin: number | 'ignore' | 'pipe
 
 /** `end` ends it for a reason of the caller's. */
 function watchOver(child: Child, { timeoutMs, signal }: ProcessOptions) {
-  const { promise: ended, resolve } = Promise.withResolvers<Pick<Captured, 'code' | 'reason'>>()
+  const { promise: ended, resolve } = Promise.withResolvers<ProcessEnd>()
   let ending: string | undefined
+  let isMissing = false
   let grace: NodeJS.Timeout | undefined
   const end = (reason: string) => {
     if (ending !== undefined || child.pid === undefined) return
@@ -99,6 +102,7 @@ function watchOver(child: Child, { timeoutMs, signal }: ProcessOptions) {
   const stop = () => end('it was stopped')
   signal.addEventListener('abort', stop, { once: true })
   child.once('error', (error: NodeJS.ErrnoException) => {
+    isMissing = error.code === 'ENOENT'
     ending = error.errno === undefined ? error.message : getSystemErrorMessage(error.errno)
   })
   child.once('exit', () => {
@@ -113,9 +117,9 @@ function watchOver(child: Child, { timeoutMs, signal }: ProcessOptions) {
   child.once('close', (code, name) => {
     clearTimeout(deadline)
     signal.removeEventListener('abort', stop)
-    if (ending !== undefined) resolve({ code: undefined, reason: ending })
-    else if (code === null) resolve({ code: undefined, reason: `ended by ${name}` })
-    else resolve({ code, reason: code === 0 ? undefined : `exit code ${code}` })
+    if (ending !== undefined) resolve({ code: undefined, reason: ending, isMissing })
+    else if (code === null) resolve({ code: undefined, reason: `ended by ${name}`, isMissing })
+    else resolve({ code, reason: code === 0 ? undefined : `exit code ${code}`, isMissing })
   })
   return { ended, end }
 }

@@ -57,6 +57,12 @@ export interface TimeSource {
   readonly options: readonly string[]
 }
 
+/** A client certificate of the stack file, PEM. */
+export interface GivenPair {
+  readonly certificate: string
+  readonly key: Secret
+}
+
 /** fluent-bit or fluentd. */
 export interface LogForwarding {
   readonly agent: 'fluentbit' | 'fluentd'
@@ -78,8 +84,8 @@ export interface LogForwarding {
         readonly endpoints: readonly string[]
         readonly caCertificate: string
         readonly client:
-          | { readonly certificate: string; readonly key: Secret }
-          | { readonly username: string; readonly password: Secret }
+          | GivenPair
+          | { readonly username: string; readonly password: Secret; readonly connection?: GivenPair | undefined }
       }
     | undefined
   /** fluentd's `<buffer>` section, whole. */

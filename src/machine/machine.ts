@@ -51,8 +51,6 @@ export interface MachineFile {
   readonly content: Content
   /** What a change of it asks for. */
   readonly onChange: OnChange
-  /** What else a change of it may lead to, for people who read a plan. */
-  readonly note?: string
   /** Written when it is not there, and left alone from then on: only the first start reads it. */
   readonly isInitial?: boolean
 }

@@ -3,20 +3,19 @@
 import type { z } from 'zod'
 import { endpoint, list, map, pem, secret, text } from '../document/values.ts'
 
-/** Either a certificate with its key, or a user with a password. */
+/** A certificate with its key, a user with a password, or both. */
 export const etcdClientSchema = map({
   certificate: pem.optional().describe('Client certificate.'),
   key: secret.optional().describe('Its key.'),
-  username: text('a user name').optional().describe('User, where no certificate is used.'),
+  username: text('a user name').optional().describe('User, where the certificate does not name it.'),
   password: secret.optional().describe('Password of the user.'),
 }).refine(
   ({ certificate, key, username, password }) => {
-    const byCertificate = certificate !== undefined && key !== undefined
-    const byPassword = username !== undefined && password !== undefined
-    const given = [certificate, key, username, password].filter((each) => each !== undefined)
-    return given.length === 2 && (byCertificate || byPassword)
+    const isWhole = (certificate === undefined) === (key === undefined)
+    const hasUser = (username === undefined) === (password === undefined)
+    return isWhole && hasUser && (certificate !== undefined || username !== undefined)
   },
-  { error: 'a client is known by one thing; wanted: "certificate" and "key", or "username" and "password"' },
+  { error: 'the login is not complete; expected "certificate" and "key", "username" and "password", or all four' },
 )
 export type EtcdClientDocument = z.output<typeof etcdClientSchema>
 

@@ -2,17 +2,26 @@
 
 import { z } from 'zod'
 import { hasLogin } from '../lib/address-login.ts'
-import { flag, map, number, pem, preset, secret, text, written } from '../document/values.ts'
+import { flag, isOneLine, line, map, number, pem, preset, secret, written } from '../document/values.ts'
 import { endpoints, etcdClientSchema } from './schema-etcd.ts'
 
 const timeSources = z
   .array(
     map({
-      url: text('a host name or an address').describe('Name or address of the server or pool.'),
+      url: line('a host name or an address').describe('Name or address of the server or pool.'),
       options: z
-        .union([z.array(text('an option')), z.string().transform((words) => words.split(' ').filter(Boolean))], {
-          error: 'options, such as [iburst]',
-        })
+        .union(
+          [
+            z.array(line('an option')),
+            z
+              .string()
+              .refine(isOneLine)
+              .transform((words) => words.split(' ').filter(Boolean)),
+          ],
+          {
+            error: 'options, such as [iburst]',
+          },
+        )
         .prefault([])
         .describe("Options of chrony's `server` and `pool`, such as `[iburst]`."),
     }),
@@ -64,8 +73,8 @@ const agent = {
     .describe('Where logs are sent, by the forward protocol.'),
   package_source: map(
     {
-      source: text('a line of sources.list')
-        .refine((line) => !hasLogin(line), { error: LOGIN_IN_SOURCE })
+      source: line('a line of sources.list')
+        .refine((source) => !hasLogin(source), { error: LOGIN_IN_SOURCE })
         .describe(
           'A line as sources.list has it, with `[signed-by=$KEY_FILE]`, which stands for the file with the key. A password for it is in `/etc/apt/auth.conf.d` of the image.',
         ),

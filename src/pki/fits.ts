@@ -62,7 +62,7 @@ function timeProblem(
   if (leftMs <= 0) return `expired on ${dateOf(validToDate)}`
   if (validFromDate > now) return `is not valid before ${validFromDate.toISOString()}`
   const { notAfter } = validityFrom(now, request, authority)
-  if (validToDate.getTime() > notAfter.getTime() + TOLERANCE_MS) return 'is valid for longer than wanted'
+  if (validToDate.getTime() > notAfter.getTime() + TOLERANCE_MS) return 'outlives validity_period'
   // Close to the end of its authority a new one would not live longer.
   const isWorthIt = notAfter > validToDate
   return leftMs < request.earlyRenewalHours * HOUR_MS && isWorthIt ? `expires in ${duration(leftMs)}` : undefined
