@@ -95,17 +95,19 @@ export class Caller {
     const { signal, timeoutMs = this.#options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS } = asking
     const deadline = performance.now() + timeoutMs
     const task = { what: asking.what, repeatable }
+    let earlier: readonly CallFailure[] = []
     let failures: CallFailure[] = []
     for (;;) {
       signal?.throwIfAborted()
       const [endpoint, ...others] = this.#candidates(asking, failures)
       if (endpoint === undefined) {
         const pauseMs = ROUND_PAUSE_MS * (1 - Math.random() / 2)
-        // Where nobody could be reached, saying so at once helps more than waiting.
-        const isHopeless =
-          failures.every(({ kind }) => kind === 'unreachable') || performance.now() + pauseMs >= deadline
-        if (isHopeless) throw explain(failures, task, this.#options)
+        // If the time is up (timers may be early by a little), the round before says more about the members.
+        if (performance.now() + pauseMs >= deadline) throw explain([...earlier, ...failures], task, this.#options)
+        // If no member can be reached, reporting it at once helps more than waiting.
+        if (failures.every(({ kind }) => kind === 'unreachable')) throw explain(failures, task, this.#options)
         await sleep(pauseMs, undefined, signal === undefined ? {} : { signal })
+        earlier = failures
         failures = []
         continue
       }
@@ -116,7 +118,9 @@ export class Caller {
           throw new HoldfastError('EtcdFailed', `Cannot ${asking.what}: the etcd client is closed`)
         if (!(error instanceof CallFailure)) throw error
         failures.push(error)
-        if (!mayRetry(error, repeatable) || performance.now() >= deadline) throw explain(failures, task, this.#options)
+        if (!mayRetry(error, repeatable)) throw explain(failures, task, this.#options)
+        // The time ran out in the middle of a round: the round before says more about the members.
+        if (performance.now() >= deadline) throw explain([...earlier, ...failures], task, this.#options)
         this.#connections.demote(endpoint)
       }
     }

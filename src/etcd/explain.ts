@@ -13,9 +13,11 @@ export interface Task {
 
 export function explain(failures: readonly CallFailure[], task: Task, options: EtcdOptions): HoldfastError {
   const { what } = task
+  const unknown = failures.findLast(isOutcomeUnknown)
+  // That a write may have been executed counts more than what other members answered.
+  if (unknown !== undefined && !task.repeatable) return explainSilence(unknown, task)
   const answered = failures.findLast((failure) => failure.kind === 'status' && !isOutcomeUnknown(failure))
   if (answered !== undefined) return explainStatus(answered, what, options)
-  const unknown = failures.findLast(isOutcomeUnknown)
   if (unknown !== undefined) return explainSilence(unknown, task)
   for (const failure of failures.toReversed()) {
     const problem = trustProblem(failure, options)

@@ -22,10 +22,9 @@ export interface Field<T, I = T> {
   readonly given?: I
 }
 
-// biome-ignore-start lint/suspicious/noExplicitAny: a table may hold fields of any type
+// A table may hold fields of any type.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Fields = Readonly<Record<string, Field<any, any>>>
-// biome-ignore-end lint/suspicious/noExplicitAny: as above
 
 export interface MessageType<F extends Fields> {
   readonly fields: F

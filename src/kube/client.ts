@@ -32,6 +32,8 @@ export interface ListOptions {
 /** A list, or a page of one. */
 export interface ObjectList {
   readonly items: readonly KubeObject[]
+  /** How many items were left out, since they are no objects with a name. */
+  readonly odd: number
   readonly resourceVersion: string
   /** Undefined: this is the last page. */
   readonly continue: string | undefined
@@ -48,7 +50,8 @@ export interface WatchOptions {
 
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
-  readonly object: KubeObject
+  /** Undefined when it is no object with a name. */
+  readonly object: KubeObject | undefined
 }
 
 export type ObjectName = Pick<ObjectMeta, 'namespace' | 'name'>
@@ -59,7 +62,7 @@ const LIST_TIMEOUT_MS = 30_000
 
 interface ListBody {
   readonly kind: string
-  readonly items?: readonly KubeObject[] | null
+  readonly items?: readonly unknown[] | null
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
 }
 
@@ -102,8 +105,11 @@ export class KubeClient {
       throw new HoldfastError('KubeFailed', `Cannot list ${resourceName(resource)}: the answer is no list`, {
         retryable: true,
       })
-    const { items, metadata } = answer
-    return { items: items ?? [], resourceVersion: metadata.resourceVersion, continue: metadata.continue || undefined }
+    const { metadata } = answer
+    const listed = answer.items ?? []
+    const items = listed.filter(isNamed)
+    const { resourceVersion } = metadata
+    return { items, odd: listed.length - items.length, resourceVersion, continue: metadata.continue || undefined }
   }
 
   /** Events that arrive together come together. The first time there are none: the watch has begun. */
@@ -156,8 +162,16 @@ export class KubeClient {
 
 function isList(answer: unknown): answer is ListBody {
   const { kind, metadata, items } = (answer ?? {}) as Partial<ListBody>
-  if (kind?.endsWith('List') !== true || typeof metadata?.resourceVersion !== 'string') return false
-  return (items ?? []).every((item: Partial<KubeObject> | null) => typeof item?.metadata?.name === 'string')
+  if (typeof kind !== 'string' || !kind.endsWith('List') || typeof metadata?.resourceVersion !== 'string') return false
+  return Array.isArray(items ?? [])
+}
+
+/** Whether it is an object with a name; its other fields are for whoever reads them to check. */
+function isNamed(item: unknown): item is KubeObject {
+  const { metadata } = (item ?? {}) as Partial<KubeObject>
+  if (typeof metadata?.name !== 'string' || metadata.name === '') return false
+  const { namespace, resourceVersion }: { namespace?: unknown; resourceVersion?: unknown } = metadata
+  return [namespace, resourceVersion].every((field) => field === undefined || typeof field === 'string')
 }
 
 function parse(text: string): unknown {
@@ -174,9 +188,18 @@ function parseEvent(line: Buffer, task: Task): WatchEvent {
     | { readonly type: 'ERROR'; readonly object: Status }
   if (type === 'ERROR')
     throw explainFailure(task, new StatusFailure(object?.code ?? 500, object, object?.message ?? 'no reason'))
-  if (type === undefined || typeof object?.metadata !== 'object' || object.metadata === null)
+  if (type === undefined || !EVENT_TYPES.includes(type) || object === undefined)
     throw new HoldfastError('KubeFailed', `Cannot ${task.what}: a line of the answer is no event`, { retryable: true })
-  return { type, object }
+  if (type === 'BOOKMARK') return { type, object: isVersioned(object) ? object : undefined }
+  return { type, object: isNamed(object) ? object : undefined }
+}
+
+const EVENT_TYPES: readonly string[] = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']
+
+/** Bookmarks have a version and no name. */
+function isVersioned(object: unknown): object is KubeObject {
+  const { metadata } = (object ?? {}) as Partial<KubeObject>
+  return typeof metadata?.resourceVersion === 'string'
 }
 
 function titleOf({ plural, group }: Resource, name: ObjectName): string {

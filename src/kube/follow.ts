@@ -37,7 +37,7 @@ export type FollowState =
   | { readonly up: false; readonly error: HoldfastError; readonly missing: boolean }
 
 export interface FollowOptions {
-  readonly client: KubeClient
+  readonly client: Pick<KubeClient, 'list' | 'watch'>
   readonly selection: Selection
   readonly signal: AbortSignal
   /** What is known from an earlier run: keys and versions. The first list is compared with it. */
@@ -50,6 +50,8 @@ export interface FollowOptions {
   readonly calls?: EventTarget
   /** What arrived together, or the difference found by one complete list. */
   readonly onChanges: (changes: readonly ObjectChange[], info: FollowInfo) => void
+  /** How many items of the last list, or events of the last change, were no objects: they are left out. */
+  readonly onOdd?: (count: number) => void
   /** When it begins to follow, and when it cannot; each reason once, and once more after `relist`. */
   readonly onState: (state: FollowState) => void
 }
@@ -178,11 +180,14 @@ class Follower {
     const selection = this.#selection
     const comparison = this.#known.compare(first.resourceVersion)
     comparison.take(first.items)
+    let { odd } = first
     for (let next = first.continue; next !== undefined; ) {
       const page = await client.list(selection, { limit, continue: next }, signal)
       comparison.take(page.items)
+      odd += page.odd
       next = page.continue
     }
+    this.#options.onOdd?.(odd)
     const changes = comparison.finish()
     this.#asOf = asOf
     this.#tell(changes, { listed: true, rewound: comparison.rewound })
@@ -206,6 +211,8 @@ class Follower {
   }
 
   #deliver(events: readonly WatchEvent[]): void {
+    const odd = events.filter(({ object }) => object === undefined).length
+    if (odd > 0) this.#options.onOdd?.(odd)
     const changes = events.map((event) => this.#known.apply(event)).filter((change) => change !== undefined)
     if (changes.length > 0) this.#tell(changes, { listed: false, rewound: false })
   }

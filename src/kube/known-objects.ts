@@ -39,6 +39,7 @@ export class KnownObjects {
 
   /** What an event changes; undefined when it is no news. */
   apply({ type, object }: WatchEvent): ObjectChange | undefined {
+    if (object === undefined) return undefined
     const { resourceVersion = '' } = object.metadata
     if (isOlder(resourceVersion, this.#version)) return undefined
     if (resourceVersion !== '') this.#version = resourceVersion
