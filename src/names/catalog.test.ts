@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { question } from '../../test/support/fault-server.ts'
 import { LocalCatalog } from '../../test/support/local-catalog.ts'
 import { parseName } from '../dns/name.ts'
@@ -388,6 +388,51 @@ describe('what cannot be put into service', () => {
     expect(local.ask(`web.${ORIGIN}`)).toBe('192.0.2.3')
   })
 
+  test('is tried again after a while that grows, not at once', () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const local = new LocalCatalog()
+    const part = local.part(1, ORIGIN)
+    const allocate = vi.spyOn(local.zones.arena, 'allocate').mockImplementation(() => {
+      throw new Error('no room')
+    })
+    const attempts = () => local.problems.filter((problem) => problem.startsWith('Cannot change names')).length
+    part.set({ [`web.${ORIGIN}`]: ['A 192.0.2.1'] })
+    expect(attempts()).toBe(1)
+    for (let i = 0; i < 100; i++) part.set({ [`web${i}.${ORIGIN}`]: ['A 192.0.2.1'] })
+    expect(attempts()).toBe(1)
+    vi.advanceTimersByTime(3600_000)
+    expect(attempts()).toBeGreaterThan(20)
+    expect(attempts()).toBeLessThan(80)
+    allocate.mockRestore()
+    vi.advanceTimersByTime(60_000)
+    expect(local.ask(`web99.${ORIGIN}`)).toBe('192.0.2.1')
+  })
+
+  test('is tried again also when it is the removal of a text', () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const local = new LocalCatalog()
+    local.part(1, ORIGIN).set({ [`web.${ORIGIN}`]: ['A 192.0.2.1'] })
+    const texts = local.texts(0)
+    texts.put(KEY, largeZone(1, 'www A 192.0.2.2'))
+    failOnce(local)
+    texts.delete(KEY)
+    expect(local.ask(`www.${ORIGIN}`)).toBe('192.0.2.2')
+    vi.advanceTimersByTime(1000)
+    expect(local.ask(`www.${ORIGIN}`)).toBe('NXDOMAIN')
+    expect(local.ask(`web.${ORIGIN}`)).toBe('192.0.2.1')
+  })
+
+  test('of whole zones leaves room for the names of parts', () => {
+    const local = new LocalCatalog()
+    vi.spyOn(local.zones.arena, 'allocateZone').mockImplementation(() => {
+      throw new Error('no room for zones')
+    })
+    local.part(1, ORIGIN).set({ [`web.${ORIGIN}`]: ['A 192.0.2.1'] })
+    expect(local.ask(`web.${ORIGIN}`)).toBe('192.0.2.1')
+  })
+
   test('refuses a text, also one whose changes are known name by name', () => {
     const local = new LocalCatalog()
     const texts = local.texts(0)
@@ -411,7 +456,7 @@ describe('records that expire', () => {
   /** Address, service and alias, which end at second 1000. */
   function expiring(leastTtl: number): LocalCatalog {
     const local = new LocalCatalog()
-    const options = { space: 0, rank: 0, plugin: 'skydns', style: PLAIN_STYLE, fallthrough: false, searches: false }
+    const options = { space: 0, rank: 0, plugin: 'skydns', style: PLAIN_STYLE, fallthrough: [], searches: false }
     const part = local.catalog.part({ ...options, leastTtl }, ORIGIN)
     const record = { ttl: 300, expiresAt: 1000 }
     part.set(HOST, [{ ...record, type: TYPE.A, rdata: Uint8Array.of(192, 0, 2, 1) }])

@@ -21,6 +21,8 @@ export interface LoaderData {
   readonly spaces: readonly LoaderSpace[]
   /** Refuse zones without NS at the apex. */
   readonly requireNs: boolean
+  /** How long zones are waited for that take long to read; those that come later answer SERVFAIL until then. */
+  readonly patienceMs: number
   /** Where the last good state of the sources is kept; undefined: nowhere. */
   readonly stateDirectory: string | undefined
 }
@@ -135,5 +137,7 @@ export type LoaderReport =
   | { readonly kind: 'problem'; readonly message: string }
   /** A directory that could not be read at the start: nobody knows which zones are in it. */
   | { readonly kind: 'unreadable'; readonly path: string }
-  /** Every source has been scanned once. */
+  /** Every source has been scanned once, or waited for long enough: there is something to serve. */
   | { readonly kind: 'ready'; readonly milliseconds: number }
+  /** Every zone that there was at the start has been read. */
+  | { readonly kind: 'loaded'; readonly milliseconds: number }

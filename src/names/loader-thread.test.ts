@@ -15,6 +15,7 @@ test('a thread that has failed by itself can be stopped', async () => {
     readers: [],
     spaces: [],
     requireNs: true,
+    patienceMs: 1000,
     stateDirectory: undefined,
   }
   const loader = new LoaderThread(broken, () => undefined, failed.resolve)
@@ -28,7 +29,7 @@ test('a thread that is well reports, and being stopped is no failure', async () 
   const ready = Promise.withResolvers<LoaderReport>()
   const { buffer } = Control.create(1)
   const loader = new LoaderThread(
-    { control: buffer, readers: [], spaces: [], requireNs: true, stateDirectory: undefined },
+    { control: buffer, readers: [], spaces: [], requireNs: true, patienceMs: 1000, stateDirectory: undefined },
     ready.resolve,
     (error) => ready.reject(error),
   )
@@ -54,7 +55,7 @@ test('a fault that nobody expected is told, and the thread goes on', async () =>
   }
   const { buffer } = Control.create(1)
   const loader = new LoaderThread(
-    { control: buffer, readers: [], spaces: [space], requireNs: true, stateDirectory: undefined },
+    { control: buffer, readers: [], spaces: [space], requireNs: true, patienceMs: 1000, stateDirectory: undefined },
     (report) => reports.push(report),
     (error) => {
       throw error

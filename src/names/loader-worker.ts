@@ -2,6 +2,7 @@
 // it into service, so that a zone of a million records never holds up an answer.
 
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../lib/errors.ts'
 import { loadLibc } from '../lib/libc.ts'
@@ -14,6 +15,7 @@ import { SerialStore } from './serials.ts'
 import type { SearchResult } from './skydns/search.ts'
 import { SpaceSources } from './space-sources.ts'
 import type { SpaceContext } from './space-sources.ts'
+import { WorkQueue } from './work-queue.ts'
 
 const FIRST_ARENA_BYTES = 1 << 20
 const LARGE_ZONE = 50_000
@@ -39,6 +41,7 @@ function hand(arena: SharedArrayBuffer): void {
   control.nextGeneration()
 }
 
+const work = new WorkQueue()
 const arena = new Arena(FIRST_ARENA_BYTES, hand)
 const listeners: SpaceContext['listeners'] = new Map()
 const catalog = new Catalog({
@@ -46,13 +49,14 @@ const catalog = new Catalog({
   directory: new Directory(arena, control),
   serials: SerialStore.open(data.stateDirectory, 'serials', (message) => report({ kind: 'problem', message })),
   report,
+  work,
   listener: (space, origin) => listeners.get(space)?.(origin),
 })
 hand(arena.buffer)
 
 const started = performance.now()
 const { requireNs, stateDirectory } = data
-const context: SpaceContext = { catalog, signal: lifetime, requireNs, stateDirectory, report, listeners }
+const context: SpaceContext = { catalog, work, signal: lifetime, requireNs, stateDirectory, report, listeners }
 const spaces = new Map(data.spaces.map((space) => [space.space, new SpaceSources(space, context)]))
 
 function search({ space, origin, name, type }: SearchRequest): SearchResult | undefined {
@@ -76,8 +80,12 @@ parentPort?.on('message', (request: LoaderRequest) => {
   request.port.postMessage({ generation, arena: arena.buffer })
 })
 await Promise.all(Array.from(spaces.values(), (space) => space.start()))
+const loaded = work.whenIdle()
+await Promise.race([loaded, sleep(data.patienceMs, undefined, { ref: false })])
+catalog.awaitTexts()
 catalog.tellChanged()
 report({ kind: 'ready', milliseconds: performance.now() - started })
+void loaded.then(() => report({ kind: 'loaded', milliseconds: performance.now() - started }))
 
 // A fault in one source must not end the others. Before this point it ends the start, which is told.
 process.on('uncaughtException', (thrown) => {

@@ -1,10 +1,12 @@
 // What sources bring to the catalog: whole zones as texts, or names to add to zones.
 
+import type { Steps } from '../dns/steps.ts'
 import type { ZoneFileProblem } from '../dns/zonefile/problem.ts'
 import type { ZoneBuilder } from '../zone/build.ts'
 import type { CheckOptions } from '../zone/check.ts'
 import type { NameStyle } from '../zone/edits.ts'
 import type { PartNames } from './served-zone.ts'
+import type { Guard } from './zone-guard.ts'
 import type { ZoneText } from './zone-text.ts'
 
 /** A source of whole zones. */
@@ -15,9 +17,12 @@ export interface ZoneSource {
   readonly rank: number
   /** As metrics name it: `auto`, `file`, `etcd`. */
   readonly plugin: string
-  readonly fallthrough: boolean
+  /** Zones below which names that the source does not have are asked elsewhere; `.` for all names. */
+  readonly fallthrough: readonly string[]
   /** Refuse zones without NS at the apex. CoreDNS serves them. */
   readonly requireNs: boolean
+  /** Of a source that others than the operator write to. */
+  readonly guard?: Guard
   /** Tells the source which other files the zone depends on. */
   watchAlso(origin: string, files: readonly string[]): void
 }
@@ -29,7 +34,7 @@ export interface ZoneOffer {
   /** Differs for different content. Without it the serial in the text is served as it is. */
   readonly version?: string
   /** Reads it; `live` is what this source has in service for the origin, if it was kept. */
-  load(origin: Uint8Array, options: CheckOptions, live: ZoneText | undefined): LoadedOffer
+  load(origin: Uint8Array, options: CheckOptions, live: ZoneText | undefined): Steps<LoadedOffer>
 }
 
 export interface LoadedOffer {
@@ -50,7 +55,8 @@ export interface PartOptions {
   readonly rank: number
   readonly plugin: string
   readonly style: NameStyle
-  readonly fallthrough: boolean
+  /** Zones below which names that the source does not have are asked elsewhere; undefined: it has no say. */
+  readonly fallthrough: readonly string[] | undefined
   /** Labels `*` and `any` in questions search. */
   readonly searches: boolean
   readonly leastTtl: number

@@ -18,4 +18,6 @@ export interface ZonePart {
    * source can tell; otherwise the serial stands for it.
    */
   commit(serial: number, version?: string): void
+  /** Whether no source before this one has the zone. */
+  isFirst(): boolean
 }

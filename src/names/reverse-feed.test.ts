@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { LocalCatalog } from '../../test/support/local-catalog.ts'
+import { parseName } from '../dns/name.ts'
+import { finish } from '../dns/steps.ts'
 import { TYPE } from '../dns/types.ts'
 import { PLAIN_STYLE } from '../zone/edits.ts'
 import { ReverseFeed } from './reverse-feed.ts'
@@ -10,14 +12,15 @@ const REVERSE = '2.0.192.in-addr.arpa.'
 
 let local: LocalCatalog
 let listeners: Map<string, NamesListener>
+let listenerOf: (origin: string) => NamesListener
 beforeEach(() => {
   listeners = new Map()
   local = new LocalCatalog({ listener: (_, origin) => (origin === REVERSE ? undefined : listenerOf(origin)) })
-  const options = { ...{ space: 0, rank: 100, plugin: 'ptr', style: PLAIN_STYLE }, fallthrough: false }
+  const options = { ...{ space: 0, rank: 100, plugin: 'ptr', style: PLAIN_STYLE }, fallthrough: [] }
   const part = local.catalog.part({ ...options, searches: false, leastTtl: 0 }, REVERSE)
   part.commit(1)
   const feed = new ReverseFeed(new ReverseNames({ zones: [REVERSE], ttlSeconds: 60, partOf: () => part }))
-  const listenerOf = (origin: string): NamesListener => {
+  listenerOf = (origin) => {
     const listener = listeners.get(origin) ?? feed.listener(origin)
     listeners.set(origin, listener)
     return listener
@@ -111,4 +114,14 @@ test('each change has a serial of its own, however quickly they follow', async (
     serials.push(local.serial(REVERSE))
   }
   expect(serials).toEqual([...new Set(serials)].toSorted((a, b) => a - b))
+})
+
+test('of two replacements of a zone the one that was asked for last counts, whichever runs first', async () => {
+  const listener = listenerOf('a.test.')
+  const owner = parseName('www.a.test.')
+  const gone = listener.replaced([])
+  const there = listener.replaced([{ owner, records: [{ type: TYPE.A, ttl: 60, rdata: Uint8Array.of(192, 0, 2, 1) }] }])
+  finish(there)
+  finish(gone)
+  expect(await names(1)).toBe('www.a.test.')
 })

@@ -17,6 +17,7 @@ class Zones {
   readonly partOf = (origin: string): ZonePart => {
     const changes = new Map<string, readonly SourceRecord[]>()
     return {
+      isFirst: () => true,
       set: (owner, records) => {
         this.sets++
         expect(isSubdomain(owner, parseName(origin))).toBe(true)

@@ -2,18 +2,20 @@
 // a whole zone, and parts that add names. For each name the source that comes first counts; at the apex, for each type.
 //
 // A part changes single names in shared memory. So does a text whose changes are known name by name; any other text is
-// compiled anew and takes the old zone's place as a whole.
+// compiled again, in steps, and takes the old zone's place as a whole.
 
-import { lowerName, parseName } from '../dns/name.ts'
-import { TYPE } from '../dns/types.ts'
+import { formatName, lowerName, parseName } from '../dns/name.ts'
+import type { Steps } from '../dns/steps.ts'
+import { TYPE, typeName } from '../dns/types.ts'
 import type { Arena } from '../zone/arena.ts'
 import { APEX, ZoneBuilder } from '../zone/build.ts'
-import { compileFailedZone, compileZone } from '../zone/compile.ts'
+import { compileFailedZone, compileZoneSteps } from '../zone/compile.ts'
 import type { CompiledZone, CompileOptions } from '../zone/compile.ts'
 import type { Directory } from '../zone/directory.ts'
 import { PLAIN_STYLE, ZoneEdits } from '../zone/edits.ts'
 import type { NameStyle } from '../zone/edits.ts'
 import { canPatch } from '../zone/patch.ts'
+import { fittingRecords } from './fitting-records.ts'
 import type { SourceRecord } from './part.ts'
 import { soaOf } from './skydns/soa.ts'
 
@@ -37,11 +39,15 @@ export type Serials = (wanted: number) => number
 /** Hears which names a zone has: single ones that changed, or all of them after a change of the whole. */
 export interface NamesListener {
   changed(owner: Uint8Array, records: readonly SourceRecord[]): void
-  replaced(names: Iterable<NameChange>): void
+  /** In steps; names may change meanwhile, and be given as they were or as they are. */
+  replaced(names: Iterable<NameChange>): Steps<void>
 }
 
 /** Readers wait while names are switched; so many at once are better put into service as a new zone. */
 const LARGEST_PATCH = 10_000
+const LARGEST_PATCH_RECORDS = 20_000
+/** Names, or records, that are written in one step. */
+const NAMES_AT_ONCE = 256
 
 export class ServedZone {
   readonly origin: string
@@ -57,6 +63,12 @@ export class ServedZone {
   #serial: number | undefined
   /** A change could not be made, so what is in service lacks more than the next change says. */
   #incomplete = false
+  /** What is in service is of an earlier text than the one that was read last. */
+  #isBehind = false
+  /** While a new version is made: names that have changed since. */
+  #coming: Map<string, Uint8Array> | undefined
+  #owesNames = false
+  readonly #onProblem: (message: string) => void
 
   constructor(
     origin: string,
@@ -64,7 +76,9 @@ export class ServedZone {
     directory: Directory,
     options: () => CompileOptions,
     listener: NamesListener | undefined,
+    onProblem: (message: string) => void = () => {},
   ) {
+    this.#onProblem = onProblem
     this.origin = origin
     this.#wire = parseName(origin)
     this.#apexKey = keyOf(this.#wire)
@@ -90,25 +104,52 @@ export class ServedZone {
     this.#parts.sort((a, b) => a.rank - b.rank)
   }
 
-  /** Puts a text into service. `touched`: numbers of the names that differ from the text in service, when that is known. */
-  setText(text: TextNames, touched: readonly number[] | undefined, serials: Serials): void {
+  /**
+   * Puts a text into service. `touched`: numbers of the names that differ from the text in service, when that is known.
+   * Steps that are given up before `onCommit` is called leave everything as it is.
+   */
+  *setText(
+    text: TextNames,
+    touched: readonly number[] | undefined,
+    serials: Serials,
+    onCommit: () => void = () => {},
+  ): Steps<void> {
     const { builder } = text
-    const serial = serials(builder.serial)
-    this.#text = text
-    if (touched === undefined || !this.#canPatch() || isSigned(builder)) return this.#compile(builder, serial)
+    const isKnown = touched !== undefined && touched.length <= LARGEST_PATCH && !this.#isBehind
+    if (!isKnown || !this.#canPatch() || isSigned(builder)) {
+      yield* this.#rebuild(text, serials, onCommit)
+      return
+    }
     const owners = touched.filter((name) => name !== APEX).map((name) => builder.name(name).slice())
-    this.#patch(owners, serial)
+    this.#text = text
+    this.#patch(owners, serials(builder.serial))
+    onCommit()
   }
 
-  /** Names of a part have changed: all of their records are given, or asked for where several sources have a say. */
+  /**
+   * Names of a part have changed: all of their records are given, or asked for where several sources have a say. When
+   * that takes a new version of the zone, `owesNames` says so.
+   */
   setNames(part: PartNames, changes: ReadonlyMap<string, NameChange>, serials: Serials): void {
+    const owners = ownersOf(changes)
+    for (const owner of this.#coming === undefined ? [] : owners) this.#coming?.set(keyOf(owner), owner)
     if (this.isSigned) return
-    const serial = serials(this.#text?.builder.serial ?? 0)
-    const isAlone = this.#text === undefined && this.#parts.length === 1 && !this.#incomplete
-    const alone = isAlone ? { part, changes } : undefined
-    if (this.#canPatch() && changes.size <= LARGEST_PATCH) this.#patch(ownersOf(changes), serial, alone)
-    else if (this.#canPatch()) this.#compile(this.#text?.builder ?? this.#empty(serial), serial)
-    else this.#compile(this.#text?.builder ?? this.#empty(serial), serial, alone)
+    if (!this.#canPatch() || isLargeChange(changes)) {
+      this.#owesNames = true
+      return
+    }
+    const isAlone = this.#text === undefined && this.#parts.length === 1
+    this.#patch(owners, serials(this.#text?.builder.serial ?? 0), isAlone ? { part, changes } : undefined)
+  }
+
+  /** Names of parts have changed that only a new version of the zone will have. */
+  get owesNames(): boolean {
+    return this.#owesNames
+  }
+
+  /** A new version of the zone with everything that its sources have. */
+  *rebuild(serials: Serials, onCommit: () => void = () => {}): Steps<void> {
+    yield* this.#rebuild(this.#text, serials, onCommit)
   }
 
   /** Lets a text go whose names nobody else adds to. */
@@ -117,10 +158,8 @@ export class ServedZone {
   }
 
   /** The text's source has gone: what parts add stays. */
-  dropText(serials: Serials): void {
-    this.#text = undefined
-    const serial = serials(0)
-    this.#compile(this.#empty(serial), serial)
+  *dropText(serials: Serials, onCommit: () => void = () => {}): Steps<void> {
+    yield* this.#rebuild(undefined, serials, onCommit)
   }
 
   /** Known but without any good content: queries get SERVFAIL. */
@@ -129,11 +168,12 @@ export class ServedZone {
     this.#publish(compileFailedZone(this.#wire, this.#arena, this.#options()))
   }
 
-  remove(): void {
+  /** Takes the zone out of service; the steps tell whoever hears of its names. */
+  remove(): Steps<void> | undefined {
     if (this.#compiled !== undefined) this.#directory.remove(this.#compiled.zone)
     this.#compiled = undefined
     this.#serial = undefined
-    this.#listener?.replaced([])
+    return this.#listener?.replaced([])
   }
 
   /** Whether what is in service can become what the sources say by changing the names they tell about. */
@@ -141,23 +181,66 @@ export class ServedZone {
     return this.#serial !== undefined && !this.#incomplete && !this.isSigned
   }
 
-  /** A new version beside the old one: the base, then everything that differs from it, then into service as a whole. */
-  #compile(base: ZoneBuilder, serial: number, alone?: PartChange): void {
-    this.#incomplete = true
-    const compiled = compileZone(base, this.#arena, this.#options())
-    const owners = alone === undefined ? this.#partOwners() : ownersOf(alone.changes)
-    const changes = (owners.length > 0 || base.serial !== serial) && canPatch(this.#arena, compiled)
-    if (changes) this.#directory.patch(compiled, this.#edits(owners, serial, alone))
-    this.#publish(compiled)
-    this.#serial = changes ? serial : base.serial
-    this.#incomplete = false
-    this.#listener?.replaced(this.#names(base, changes ? owners : []))
+  /**
+   * A new version beside the old one: the text, then what parts add to it, then what they have changed meanwhile. Into
+   * service as a whole. The old version follows its parts until then.
+   */
+  *#rebuild(text: TextNames | undefined, serials: Serials, onCommit: () => void): Steps<void> {
+    const base = text?.builder ?? this.#empty(0)
+    const coming = new Map<string, Uint8Array>()
+    this.#coming = coming
+    this.#isBehind = true
+    let compiled: CompiledZone | undefined
+    try {
+      compiled = yield* compileZoneSteps(base, this.#arena, {
+        ...this.#options(),
+        usesReserve: text === undefined,
+      })
+      const takesNames = canPatch(this.#arena, compiled)
+      if (takesNames) yield* this.#addParts(compiled, coming, text)
+      const serial = serials(text?.builder.serial ?? 0)
+      if (takesNames && (this.#parts.length > 0 || base.serial !== serial))
+        this.#directory.patch(compiled, this.#edits([...coming.values()], serial, undefined, text))
+      const version = compiled
+      compiled = undefined
+      this.#commit(version, text, takesNames ? serial : base.serial)
+    } finally {
+      if (compiled !== undefined) this.#directory.discard(compiled)
+      if (this.#coming === coming) this.#coming = undefined
+    }
+    onCommit()
+    if (this.#listener !== undefined) yield* this.#listener.replaced(this.#names(base))
   }
 
-  #partOwners(): Uint8Array[] {
-    const owners = new Map<string, Uint8Array>()
-    for (const part of this.#parts) for (const owner of part.owners()) owners.set(keyOf(owner), owner)
-    return [...owners.values()]
+  #commit(version: CompiledZone, text: TextNames | undefined, serial: number): void {
+    this.#publish(version)
+    this.#text = text
+    this.#serial = serial
+    this.#incomplete = false
+    this.#isBehind = false
+    this.#owesNames = false
+  }
+
+  /** What parts have, and what they change meanwhile, but for a few names. */
+  *#addParts(compiled: CompiledZone, coming: Map<string, Uint8Array>, text: TextNames | undefined): Steps<void> {
+    for (const part of this.#parts) yield* this.#addNames(compiled, part.owners(), text)
+    for (let owners = takeMany(coming); owners.length > 0; owners = takeMany(coming))
+      yield* this.#addNames(compiled, owners, text)
+  }
+
+  /** Writes names of parts into a version that is not in service yet. */
+  *#addNames(compiled: CompiledZone, owners: Iterable<Uint8Array>, text: TextNames | undefined): Steps<void> {
+    const isAlone = text === undefined && this.#parts.length === 1
+    let edits = new ZoneEdits(this.#wire, isAlone)
+    for (const owner of owners) {
+      if (keyOf(owner) === this.#apexKey) continue
+      this.#addEdit(edits, owner, this.#effective(owner, text))
+      if (edits.builder.nameCount <= NAMES_AT_ONCE && edits.builder.recordCount <= NAMES_AT_ONCE) continue
+      this.#directory.patch(compiled, edits)
+      edits = new ZoneEdits(this.#wire, isAlone)
+      yield
+    }
+    if (edits.builder.nameCount > 1) this.#directory.patch(compiled, edits)
   }
 
   #publish(compiled: CompiledZone): void {
@@ -168,39 +251,53 @@ export class ServedZone {
   #patch(owners: readonly Uint8Array[], serial: number, alone?: PartChange): void {
     if (this.#compiled === undefined) return
     this.#incomplete = true
-    this.#directory.patch(this.#compiled, this.#edits(owners, serial, alone))
+    this.#directory.patch(this.#compiled, this.#edits(owners, serial, alone, this.#text))
     this.#serial = serial
     this.#incomplete = false
     if (this.#listener === undefined) return
     for (const owner of [this.#wire, ...owners]) this.#listener.changed(owner, this.#recordsOf(owner))
   }
 
-  #edits(owners: readonly Uint8Array[], serial: number, alone?: PartChange): ZoneEdits {
+  #edits(
+    owners: readonly Uint8Array[],
+    serial: number,
+    alone: PartChange | undefined,
+    text: TextNames | undefined,
+  ): ZoneEdits {
     const edits = new ZoneEdits(this.#wire, alone !== undefined)
     for (const owner of owners) {
       const key = keyOf(owner)
       if (key === this.#apexKey) continue
-      const { style, records } =
+      const wanted =
         alone === undefined
-          ? this.#effective(owner)
+          ? this.#effective(owner, text)
           : { style: alone.part.style, records: alone.changes.get(key)?.records ?? [] }
-      edits.name(owner, style)
-      for (const { type, ttl, rdata, expiresAt } of records) edits.add(owner, type, ttl, rdata, expiresAt)
+      this.#addEdit(edits, owner, wanted)
     }
-    const { style, records } = this.#apex(serial)
-    edits.name(this.#wire, style)
-    for (const { type, ttl, rdata, expiresAt } of records) edits.add(this.#wire, type, ttl, rdata, expiresAt)
+    this.#addEdit(edits, this.#wire, this.#apex(serial, text))
     return edits
+  }
+
+  #addEdit(edits: ZoneEdits, owner: Uint8Array, { style, records }: EffectiveName): void {
+    edits.name(owner, style)
+    for (const { type, ttl, rdata, expiresAt } of fittingRecords(records, (type, left) =>
+      this.#tellCut(owner, type, left),
+    ))
+      edits.add(owner, type, ttl, rdata, expiresAt)
+  }
+
+  #tellCut(owner: Uint8Array, type: number, left: number): void {
+    const what = `${left} of the ${typeName(type)} records of "${formatName(owner)}"`
+    this.#onProblem(`Cannot serve ${what}: they do not fit into a DNS message; they are left out`)
   }
 
   #recordsOf(owner: Uint8Array): readonly SourceRecord[] {
     const isApex = keyOf(owner) === this.#apexKey
-    return (isApex ? this.#apex(this.#serial ?? 0) : this.#effective(owner)).records
+    return (isApex ? this.#apex(this.#serial ?? 0, this.#text) : this.#effective(owner, this.#text)).records
   }
 
   /** What a name has in the end: all from the first source that has any. */
-  #effective(owner: Uint8Array): { style: NameStyle; records: readonly SourceRecord[] } {
-    const text = this.#text
+  #effective(owner: Uint8Array, text: TextNames | undefined): EffectiveName {
     const ofText = text === undefined ? [] : recordsOf(text.builder, owner)
     for (const part of this.#parts) {
       if (text !== undefined && ofText.length > 0 && text.rank < part.rank) break
@@ -211,8 +308,7 @@ export class ServedZone {
   }
 
   /** The apex has what it must have, of each type from the first source with any, and the serial of the moment. */
-  #apex(serial: number): { style: NameStyle; records: readonly SourceRecord[] } {
-    const text = this.#text
+  #apex(serial: number, text: TextNames | undefined): EffectiveName {
     const contributions = this.#parts.map((part) => {
       return { rank: part.rank, style: part.style, records: part.records(this.#wire) }
     })
@@ -238,12 +334,15 @@ export class ServedZone {
     return builder
   }
 
-  *#names(base: ZoneBuilder, owners: readonly Uint8Array[]): Iterable<NameChange> {
+  /** Some more than once, when several sources have them. */
+  *#names(base: ZoneBuilder): Iterable<NameChange> {
     for (let name = 0; name < base.nameCount; name++) {
+      if (base.firstRecord[name] < 0) continue
       const owner = base.name(name).slice()
-      if (base.firstRecord[name] >= 0) yield { owner, records: this.#recordsOf(owner) }
+      yield { owner, records: this.#recordsOf(owner) }
     }
-    for (const owner of owners) yield { owner, records: this.#recordsOf(owner) }
+    if (this.isSigned) return
+    for (const part of this.#parts) for (const owner of part.owners()) yield { owner, records: this.#recordsOf(owner) }
   }
 }
 
@@ -254,9 +353,30 @@ export interface NameChange {
   readonly records: readonly SourceRecord[]
 }
 
+interface EffectiveName {
+  readonly style: NameStyle
+  readonly records: readonly SourceRecord[]
+}
+
 interface PartChange {
   readonly part: PartNames
   readonly changes: ReadonlyMap<string, NameChange>
+}
+
+/** Too much to be switched while readers wait. */
+function isLargeChange(changes: ReadonlyMap<string, NameChange>): boolean {
+  if (changes.size > LARGEST_PATCH) return true
+  let count = 0
+  for (const { records } of changes.values()) count += records.length
+  return count > LARGEST_PATCH_RECORDS
+}
+
+/** All of them, unless they are so few that they can be written with what comes last. */
+function takeMany(names: Map<string, Uint8Array>): readonly Uint8Array[] {
+  if (names.size <= NAMES_AT_ONCE) return []
+  const owners = [...names.values()]
+  names.clear()
+  return owners
 }
 
 function ownersOf(changes: ReadonlyMap<string, NameChange>): Uint8Array[] {
@@ -265,7 +385,9 @@ function ownersOf(changes: ReadonlyMap<string, NameChange>): Uint8Array[] {
 
 /** Whether the zone will be one whose names are tied together by proofs. */
 function isSigned(builder: ZoneBuilder): boolean {
-  return builder.findRecord(APEX, TYPE.NSEC) >= 0 || builder.findRecord(APEX, TYPE.NSEC3PARAM) >= 0
+  return (
+    builder.findRecord(APEX, TYPE.NSEC) >= 0 || builder.recordType.subarray(0, builder.recordCount).includes(TYPE.NSEC3)
+  )
 }
 
 /** The records of a name as the builder has them. */

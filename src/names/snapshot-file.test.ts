@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openSnapshotFile, type OpenedSnapshot } from './snapshot-file.ts'
+import { sourceMark } from './snapshot-frames.ts'
 
 const key = fc.constantFrom('a', 'b', 'c', 'd', 'e')
 // Some values take a frame of their own.
@@ -23,7 +24,7 @@ test('a rewritten file has what the old one had, and what was appended while it 
     await fc.assert(
       fc.asyncProperty(batches, batches, batches, async (before, meanwhile, after) => {
         const path = join(directory, String(run++), 'x.snapshot')
-        const { file } = openSnapshotFile(path)
+        const { file } = openSnapshotFile(path, { source: sourceMark('test'), damaged: 'use' })
         let revision = 0n
         const append = (all: typeof before) => {
           for (const batch of all) {
@@ -48,7 +49,7 @@ test('a rewritten file has what the old one had, and what was appended while it 
           else expected.set(name, text)
         }
         file.close()
-        const found = openSnapshotFile(path)
+        const found = openSnapshotFile(path, { source: sourceMark('test'), damaged: 'use' })
         found.file.close()
         expect(contentOf(found)).toEqual(expected)
         expect(found.ended).toEqual({ end: statSync(path).size, fault: 'none' })

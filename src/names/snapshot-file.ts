@@ -40,18 +40,25 @@ export interface OpenedSnapshot {
   readonly ended: FramesEnd
 }
 
+export interface SnapshotUse {
+  /** Of the source, as frames have it. */
+  readonly source: Uint8Array
+  /** Of a file that lacks something: what precedes the damage, or nothing, since that may be out of date. */
+  readonly damaged: 'use' | 'discard'
+}
+
 /** Opens the file, or makes one with its directory. */
-export function openSnapshotFile(path: string): OpenedSnapshot {
+export function openSnapshotFile(path: string, use: SnapshotUse): OpenedSnapshot {
   const directory = dirname(path)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   for (const name of readdirSync(directory)) if (isLeftover(name, path)) rmSync(join(directory, name))
-  const found = new Replay()
+  const { source } = use
   let fd = openFile(path)
   try {
-    const ended = unlessAllIsLost(replayInto(found, fd), found)
-    if (ended.fault === 'torn') ftruncateSync(fd, ended.end)
-    else if (ended.fault !== 'none') fd = setAside(fd, path, ended.end)
-    return { file: new SnapshotFile(path, fd, found.dropDeleted()), found, ended }
+    const { found, ended, end } = replay(fd, use)
+    if (ended.fault === 'torn' && end > 0) ftruncateSync(fd, end)
+    else if (ended.fault !== 'none') fd = setAside(fd, path, end, source)
+    return { file: new SnapshotFile(path, fd, found.dropDeleted(), source), found, ended }
   } catch (thrown) {
     closeSync(fd)
     throw thrown
@@ -59,11 +66,10 @@ export function openSnapshotFile(path: string): OpenedSnapshot {
 }
 
 /** What a file has that cannot be written. */
-export function readSnapshotFile(path: string): Replay {
+export function readSnapshotFile(path: string, use: SnapshotUse): Replay {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   try {
-    const found = new Replay()
-    replayInto(found, fd)
+    const { found } = replay(fd, use)
     found.dropDeleted()
     return found
   } finally {
@@ -71,9 +77,14 @@ export function readSnapshotFile(path: string): Replay {
   }
 }
 
-/** A cut last batch is nothing to speak of, unless there is no other. */
-function unlessAllIsLost(ended: FramesEnd, { head }: Replay): FramesEnd {
-  return ended.fault === 'torn' && head === undefined ? { ...ended, fault: 'damaged' } : ended
+/** What can be used of a file, and where that ends. */
+function replay(fd: number, { source, damaged }: SnapshotUse): { found: Replay; ended: FramesEnd; end: number } {
+  const found = new Replay()
+  const read = replayInto(found, fd, source)
+  // A file without one whole batch is worth nothing.
+  const ended: FramesEnd = read.fault === 'torn' && found.head === undefined ? { ...read, fault: 'damaged' } : read
+  const isUnusable = ended.fault === 'other' || (ended.fault !== 'none' && damaged === 'discard')
+  return isUnusable ? { found: new Replay(), ended, end: 0 } : { found, ended, end: ended.end }
 }
 
 export class SnapshotFile {
@@ -82,9 +93,12 @@ export class SnapshotFile {
   #size: number
   #rewriteAt: number
   #rewriting = false
-  readonly #builder = new FrameBuilder()
+  readonly #builder: FrameBuilder
+  readonly #source: Uint8Array
 
-  constructor(path: string, fd: number, liveBytes: number) {
+  constructor(path: string, fd: number, liveBytes: number, source: Uint8Array) {
+    this.#source = source
+    this.#builder = new FrameBuilder(source)
     this.#path = path
     this.#fd = fd
     this.#size = fstatSync(fd).size
@@ -130,7 +144,7 @@ export class SnapshotFile {
     try {
       const { size } = fstatSync(from)
       let sliceEnd = performance.now() + SLICE_MS
-      for (const _ of rewriteFrames(from, to, size)) {
+      for (const _ of rewriteFrames(from, to, size, this.#source)) {
         if (performance.now() < sliceEnd) continue
         await nextTurn()
         if (this.#fd !== from) return
@@ -166,7 +180,7 @@ export class SnapshotFile {
   restore(): void {
     const from = this.#open()
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
-    this.#fd = copyTo(this.#path, from, this.#size)
+    this.#fd = copyTo(this.#path, from, this.#size, this.#source)
     closeSync(from)
     this.#size = fstatSync(this.#fd).size
     this.#rewriteAt = 2 * this.#size + DEAD_SLACK
@@ -196,10 +210,10 @@ function isLeftover(name: string, path: string): boolean {
   return name.startsWith(`${basename(path)}.`) && name.endsWith('.tmp')
 }
 
-function replayInto(replay: Replay, fd: number): FramesEnd {
+function replayInto(replay: Replay, fd: number, source: Uint8Array): FramesEnd {
   const stats = fstatSync(fd)
   if (!stats.isFile()) throw new Error('it is not a regular file')
-  const frames = readFrames(fd, stats.size, 'bytes')
+  const frames = readFrames(fd, stats.size, source, 'bytes')
   for (;;) {
     const { done, value } = frames.next()
     if (done === true) return value
@@ -208,18 +222,18 @@ function replayInto(replay: Replay, fd: number): FramesEnd {
 }
 
 /** Keeps a damaged file as `.bad`, after its good part has been copied to a new one; returns the new one. */
-function setAside(fd: number, path: string, end: number): number {
-  const to = copyTo(path, fd, end, () => renameSync(path, `${path}.bad`))
+function setAside(fd: number, path: string, end: number, source: Uint8Array): number {
+  const to = copyTo(path, fd, end, source, () => renameSync(path, `${path}.bad`))
   closeSync(fd)
   return to
 }
 
 /** A new file at the path, with what counts of the first `end` bytes of another. */
-function copyTo(path: string, from: number, end: number, before?: () => void): number {
+function copyTo(path: string, from: number, end: number, source: Uint8Array, before?: () => void): number {
   const temporary = temporaryFor(path)
   const to = openFile(temporary)
   try {
-    for (const _ of rewriteFrames(from, to, end));
+    for (const _ of rewriteFrames(from, to, end, source));
     before?.()
     renameSync(temporary, path)
     return to

@@ -1,20 +1,26 @@
 // The format of a snapshot file: frames, one after the other, each written by one write().
 //
 //   frame    marker · payload length · crc32 of the payload · crc32 of these three · payload
-//   payload  batch · last? · epoch · revision · cluster · saved at · entries
+//   payload  batch · last? · epoch · revision · cluster · saved at · source · entries
 //   entry    deleted? · modRevision · lease · key length · value length · key · value
 //
 // A big batch takes several frames and counts from its last one on. The header has a checksum of its own, so that a
-// damaged length is told apart from a frame that a crash cut short. Numbers are little-endian.
+// damaged length is told apart from a frame that a crash cut short. The source is the beginning of a digest of its name:
+// a file that was put in the place of another is noticed. Frames of the first version have none, and are read as well.
+// Numbers are little-endian.
 
-import { randomInt } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import { readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 
-/** "HFS1"; the number is the version of the format. */
-const MARKER = 0x31534648
+/** "HFS2"; the number is the version of the format. */
+const MARKER = 0x32534648
+/** "HFS1", without the source. */
+const FIRST_MARKER = 0x31534648
 const HEADER_SIZE = 16
-const HEAD_SIZE = 33
+const FIRST_HEAD_SIZE = 33
+const SOURCE_SIZE = 8
+const HEAD_SIZE = FIRST_HEAD_SIZE + SOURCE_SIZE
 const ENTRY_SIZE = 25
 /** A frame is closed when it is this big, which bounds the memory that reading and rewriting take. */
 const FRAME_TARGET = 1 << 18
@@ -67,13 +73,24 @@ export interface Frame {
 /** How reading ended: where the good frames end, and what follows them. */
 export interface FramesEnd {
   readonly end: number
-  readonly fault: 'none' | 'torn' | 'damaged' | 'foreign'
+  /** `other`: it is of another source. */
+  readonly fault: 'none' | 'torn' | 'damaged' | 'foreign' | 'other'
+}
+
+/** How a source is called in frames. */
+export function sourceMark(id: string): Buffer {
+  return createHash('sha256').update(id).digest().subarray(0, SOURCE_SIZE)
 }
 
 /** Puts frames together in one buffer, which is used again and again. */
 export class FrameBuilder {
+  readonly #source: Uint8Array
   #bytes = Buffer.allocUnsafeSlow(1 << 12)
   #length = 0
+
+  constructor(source: Uint8Array) {
+    this.#source = source
+  }
 
   start(head: BatchHead): void {
     const bytes = this.#bytes
@@ -83,6 +100,7 @@ export class FrameBuilder {
     bytes.writeBigInt64LE(head.revision, HEADER_SIZE + 9)
     bytes.writeBigUInt64LE(head.clusterId, HEADER_SIZE + 17)
     bytes.writeDoubleLE(head.savedAt, HEADER_SIZE + 25)
+    bytes.set(this.#source, HEADER_SIZE + FIRST_HEAD_SIZE)
     this.#length = HEADER_SIZE + HEAD_SIZE
   }
 
@@ -138,7 +156,12 @@ export class FrameBuilder {
  * The frames of a file up to the byte `size`, as far as they are good. With bytes, all of it can be kept; without,
  * entries have only their place, and a payload is valid until the next frame is asked for.
  */
-export function* readFrames(fd: number, size: number, reading: 'bytes' | 'places'): Generator<Frame, FramesEnd> {
+export function* readFrames(
+  fd: number,
+  size: number,
+  source: Uint8Array,
+  reading: 'bytes' | 'places',
+): Generator<Frame, FramesEnd> {
   let window: Buffer = Buffer.alloc(0)
   let windowAt = 0
   const view = (at: number, length: number): Buffer => {
@@ -155,9 +178,11 @@ export function* readFrames(fd: number, size: number, reading: 'bytes' | 'places
   while (at < size) {
     if (size - at < HEADER_SIZE) return { end: at, fault: 'torn' }
     const header = view(at, HEADER_SIZE)
-    if (crc32(header.subarray(0, 12)) !== header.readUInt32LE(12) || header.readUInt32LE(0) !== MARKER) {
+    const marker = header.readUInt32LE(0)
+    const isFrame = marker === MARKER || marker === FIRST_MARKER
+    if (!isFrame || crc32(header.subarray(0, 12)) !== header.readUInt32LE(12))
       return { end: at, fault: at === 0 ? 'foreign' : 'damaged' }
-    }
+    const headSize = marker === MARKER ? HEAD_SIZE : FIRST_HEAD_SIZE
     const checksum = header.readUInt32LE(8)
     const length = header.readUInt32LE(4)
     const end = at + HEADER_SIZE + length
@@ -165,7 +190,9 @@ export function* readFrames(fd: number, size: number, reading: 'bytes' | 'places
     const payload = view(at + HEADER_SIZE, length)
     // Only a power cut leaves a whole frame with a wrong content; it can but be the last one.
     if (crc32(payload) !== checksum) return { end: at, fault: end === size ? 'torn' : 'damaged' }
-    yield decodeFrame(payload, at + HEADER_SIZE, reading === 'bytes')
+    if (headSize === HEAD_SIZE && !payload.subarray(FIRST_HEAD_SIZE, HEAD_SIZE).equals(source))
+      return { end: 0, fault: 'other' }
+    yield decodeFrame(payload, at + HEADER_SIZE, headSize, reading === 'bytes')
     at = end
   }
   return { end: at, fault: 'none' }
@@ -179,7 +206,7 @@ function readFully(fd: number, at: number, into: Buffer): void {
   }
 }
 
-function decodeFrame(bytes: Buffer, at: number, keepBytes: boolean): Frame {
+function decodeFrame(bytes: Buffer, at: number, headSize: number, keepBytes: boolean): Frame {
   const head = {
     epoch: bytes.readUInt32LE(5),
     revision: bytes.readBigInt64LE(9),
@@ -190,7 +217,7 @@ function decodeFrame(bytes: Buffer, at: number, keepBytes: boolean): Frame {
     head,
     batch: bytes.readUInt32LE(0),
     last: bytes.readUInt8(4) === 1,
-    entries: { [Symbol.iterator]: () => decodeEntries(bytes, at, head.epoch, keepBytes) },
+    entries: { [Symbol.iterator]: () => decodeEntries(bytes, at, headSize, head.epoch, keepBytes) },
     payload: bytes,
     at,
   }
@@ -199,11 +226,12 @@ function decodeFrame(bytes: Buffer, at: number, keepBytes: boolean): Frame {
 function* decodeEntries(
   payload: Buffer,
   payloadAt: number,
+  headSize: number,
   epoch: number,
   keepBytes: boolean,
 ): Generator<StoredEntry, void> {
   const bytes = new Uint8Array(payload.buffer, payload.byteOffset, payload.length)
-  for (let at = HEAD_SIZE; at < payload.length; ) {
+  for (let at = headSize; at < payload.length; ) {
     const keyAt = at + ENTRY_SIZE
     const valueAt = keyAt + payload.readUInt32LE(at + 17)
     const end = valueAt + payload.readUInt32LE(at + 21)

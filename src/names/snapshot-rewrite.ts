@@ -7,13 +7,13 @@ import { type Frame, FrameBuilder, readFrames } from './snapshot-frames.ts'
 import { Replay } from './snapshot-replay.ts'
 
 /** Copies what counts of the first `size` bytes of one file to the end of the other. */
-export function* rewriteFrames(from: number, to: number, size: number): Generator<void, void> {
+export function* rewriteFrames(from: number, to: number, size: number, source: Uint8Array): Generator<void, void> {
   const replay = new Replay()
-  yield* eachFrame(from, size, (frame) => replay.add(frame))
+  yield* eachFrame(from, size, source, (frame) => replay.add(frame))
   if (replay.head === undefined) return
-  const builder = new FrameBuilder()
+  const builder = new FrameBuilder(source)
   builder.start(replay.head)
-  yield* eachFrame(from, size, (frame) => {
+  yield* eachFrame(from, size, source, (frame) => {
     for (const entry of frame.entries) {
       if (entry.deleted || replay.entries.get(entry.name)?.at !== entry.at) continue
       if (builder.isFull) writeWhole(to, builder.finish(false))
@@ -23,8 +23,13 @@ export function* rewriteFrames(from: number, to: number, size: number): Generato
   writeWhole(to, builder.finish(true))
 }
 
-function* eachFrame(fd: number, size: number, visit: (frame: Frame) => void): Generator<void, void> {
-  const frames = readFrames(fd, size, 'places')
+function* eachFrame(
+  fd: number,
+  size: number,
+  source: Uint8Array,
+  visit: (frame: Frame) => void,
+): Generator<void, void> {
+  const frames = readFrames(fd, size, source, 'places')
   for (;;) {
     const { done, value } = frames.next()
     if (done !== true) visit(value)

@@ -11,8 +11,8 @@ import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { reasonOf } from '../lib/errors.ts'
-import { openSnapshotFile, readSnapshotFile, type SnapshotFile } from './snapshot-file.ts'
-import type { BatchEntry, BatchHead } from './snapshot-frames.ts'
+import { openSnapshotFile, readSnapshotFile, type SnapshotFile, type SnapshotUse } from './snapshot-file.ts'
+import { type BatchEntry, type BatchHead, type FramesEnd, sourceMark } from './snapshot-frames.ts'
 import type { Replay } from './snapshot-replay.ts'
 
 export interface SnapshotEntry {
@@ -42,6 +42,7 @@ const RETRY_MS = 30_000
 
 export class SourceSnapshot {
   readonly #path: string
+  readonly #usage: SnapshotUse
   readonly #onProblem: (message: string) => void
   #file: SnapshotFile | undefined
   /** What the file at the path has is known, although it is not open for writing. */
@@ -56,11 +57,17 @@ export class SourceSnapshot {
   #closed = false
 
   /** Never throws: whatever is wrong with the file is told to `onProblem`, and the server goes on without. */
-  static open(directory: string, id: string, onProblem: (message: string) => void): SourceSnapshot {
-    return new SourceSnapshot(join(directory, `${id}.snapshot`), onProblem)
+  static open(
+    directory: string,
+    id: string,
+    onProblem: (message: string) => void,
+    damaged: SnapshotUse['damaged'] = 'use',
+  ): SourceSnapshot {
+    return new SourceSnapshot(join(directory, `${id}.snapshot`), { source: sourceMark(id), damaged }, onProblem)
   }
 
-  private constructor(path: string, onProblem: (message: string) => void) {
+  private constructor(path: string, use: SnapshotUse, onProblem: (message: string) => void) {
+    this.#usage = use
     this.#path = path
     this.#onProblem = onProblem
     try {
@@ -79,7 +86,7 @@ export class SourceSnapshot {
   /** Of a file that cannot be written, as on a disk that the system made read-only after a fault. */
   #readOnly(): Pick<Replay, 'head' | 'entries'> {
     try {
-      const found = readSnapshotFile(this.#path)
+      const found = readSnapshotFile(this.#path, this.#usage)
       this.#wasRead = true
       return found
     } catch {
@@ -148,16 +155,36 @@ export class SourceSnapshot {
   }
 
   #open(): Replay {
-    const { file, found, ended } = openSnapshotFile(this.#path)
+    const { file, found, ended } = openSnapshotFile(this.#path, this.#usage)
     this.#file = file
-    if (ended.fault === 'foreign') this.#onProblem(`Cannot use "${this.#path}": it is no snapshot; it is kept as .bad`)
-    if (ended.fault === 'damaged') {
-      const used = found.head === undefined ? 'nothing before that is complete' : 'what precedes that is used'
-      const where = `it is damaged at byte ${ended.end}`
-      this.#onProblem(`Cannot use all of "${this.#path}": ${where}; ${used}, and the file is kept as .bad`)
-    }
+    this.#report(ended, found)
     this.#rewriteWhenDue()
     return found
+  }
+
+  #report({ fault, end }: FramesEnd, { head }: Replay): void {
+    const path = `"${this.#path}"`
+    switch (fault) {
+      case 'none':
+        return
+      case 'foreign':
+        return this.#onProblem(`Cannot use ${path}: it is no snapshot; it is kept as .bad`)
+      case 'other':
+        return this.#onProblem(`Cannot use ${path}: it is the snapshot of another source; it is kept as .bad`)
+      case 'torn':
+      case 'damaged': {
+        const what = fault === 'torn' ? 'the last change in it is cut' : 'it is damaged'
+        const isKept = fault === 'torn' && head !== undefined
+        const kept = isKept ? '' : ', and the file is kept as .bad'
+        return this.#onProblem(`Cannot use all of ${path}: ${what} at byte ${end}; ${this.#used(head)}${kept}`)
+      }
+    }
+  }
+
+  #used(head: BatchHead | undefined): string {
+    if (head !== undefined) return 'what precedes that is used'
+    if (this.#usage.damaged === 'use') return 'nothing before that is complete'
+    return 'nothing of it is used, since it may be out of date'
   }
 
   #rewriteWhenDue(): void {

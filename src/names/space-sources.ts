@@ -5,7 +5,7 @@ import { PLAIN_STYLE } from '../zone/edits.ts'
 import type { NameStyle } from '../zone/edits.ts'
 import type { Catalog } from './catalog.ts'
 import { parseName } from '../dns/name.ts'
-import { loadZone } from './load-zone.ts'
+import { loadZoneSteps } from './load-zone.ts'
 import type { LoaderReport, LoaderSpace } from './loader-messages.ts'
 import type { PartOptions, ZoneOffer, ZoneSource } from './offer.ts'
 import { apexRecords } from './apex.ts'
@@ -28,9 +28,11 @@ import { Skydns } from './sources/skydns.ts'
 import { ZoneDirectory } from './sources/zone-directory.ts'
 import { ZoneFile } from './sources/zone-file.ts'
 import type { SearchResult } from './skydns/search.ts'
+import type { WorkQueue } from './work-queue.ts'
 
 export interface SpaceContext {
   readonly catalog: Catalog
+  readonly work: WorkQueue
   readonly signal: AbortSignal
   readonly requireNs: boolean
   readonly stateDirectory: string | undefined
@@ -57,7 +59,7 @@ const SERVICE_STYLES: Readonly<Record<'compatible' | 'exact', NameStyle>> = {
 /** The catalog gives zones their serials. */
 const FIRST_SERIAL = 1
 
-const NO_SERVICES = { style: PLAIN_STYLE, fallthrough: false, searches: false, leastTtl: 0 } as const
+const NO_SERVICES = { style: PLAIN_STYLE, searches: false, leastTtl: 0 } as const
 
 export class SpaceSources {
   readonly #space: LoaderSpace
@@ -102,7 +104,7 @@ export class SpaceSources {
     const { space, ptr } = this.#space
     if (ptr === undefined) return
     const { catalog, listeners } = this.#context
-    const options: PartOptions = { ...NO_SERVICES, space, rank: RANK.ptr, plugin: 'ptr' }
+    const options: PartOptions = { ...NO_SERVICES, fallthrough: undefined, space, rank: RANK.ptr, plugin: 'ptr' }
     const parts = new Map(ptr.zones.map((origin) => [origin, catalog.part(options, origin)]))
     for (const part of parts.values()) part.commit(Math.floor(Date.now() / 1000))
     const partOf = (origin: string) => parts.get(origin) ?? catalog.part(options, origin)
@@ -115,7 +117,7 @@ export class SpaceSources {
     const { requireNs } = this.#context
     for (const [i, { path, zones, reloadMs, fallthrough, rank = RANK.file + i }] of files.entries()) {
       const source: ZoneSource = {
-        ...{ space, rank, plugin: 'file', requireNs, fallthrough: fallthrough.length > 0 },
+        ...{ space, rank, plugin: 'file', requireNs, fallthrough },
         watchAlso: (origin, others) => watcher.watchAlso(origin, others),
       }
       const watcher = new ZoneFile({ path, origins: zones, reloadMs, ...this.#fileCallbacks(source) })
@@ -124,7 +126,7 @@ export class SpaceSources {
     for (const [i, config] of autos.entries()) {
       const { fallthrough, rank = RANK.auto + i } = config
       const source: ZoneSource = {
-        ...{ space, rank, plugin: 'auto', requireNs, fallthrough: fallthrough.length > 0 },
+        ...{ space, rank, plugin: 'auto', requireNs, fallthrough },
         watchAlso: (origin, others) => watcher.watchAlso(origin, others),
       }
       const watcher = new ZoneDirectory({ ...config, ...this.#fileCallbacks(source) })
@@ -149,13 +151,16 @@ export class SpaceSources {
   #addEtcdZones(): void {
     const { space, etcdZones } = this.#space
     const { catalog } = this.#context
-    for (const [i, { prefix, etcd, fallthrough, name, rank = RANK.etcdZones + i }] of etcdZones.entries()) {
+    for (const [i, config] of etcdZones.entries()) {
+      const { prefix, etcd, fallthrough, maxRecords, allowZones, name, rank = RANK.etcdZones + i } = config
       const source: ZoneSource = {
-        ...{ space, rank, plugin: 'etcd', requireNs: false, fallthrough: fallthrough.length > 0 },
+        ...{ space, rank, plugin: 'etcd', requireNs: false, fallthrough },
         watchAlso: () => undefined,
+        guard: { allowed: allowZones, onBarred: (origin, problem) => zones.bar(origin, problem) },
       }
       const zones = new EtcdZones({
         prefix,
+        maxRecords,
         onZone: (origin, offer) => catalog.offer(source, origin, offer),
         onGone: (origin) => catalog.withdraw(source, origin),
         onProblem: this.#problem,
@@ -170,7 +175,7 @@ export class SpaceSources {
     for (const [i, config] of skydns.entries()) {
       const { path, etcd, mode, fallthrough, minLeaseTtlSeconds, name, rank = RANK.skydns + i } = config
       const part: PartOptions = {
-        ...{ space, rank, plugin: 'etcd', style: SERVICE_STYLES[mode], fallthrough: fallthrough.length > 0 },
+        ...{ space, rank, plugin: 'etcd', style: SERVICE_STYLES[mode], fallthrough },
         ...{ searches: mode === 'compatible', leastTtl: minLeaseTtlSeconds },
       }
       const source = new Skydns({
@@ -202,10 +207,11 @@ export class SpaceSources {
     const { catalog } = this.#context
     for (const [i, config] of patronis.entries()) {
       const { etcd, namespace, scope, zone, ttlSeconds, nameservers, name, rank = RANK.patroni + i } = config
-      const part = catalog.part({ ...NO_SERVICES, space, rank, plugin: 'patroni' }, zone)
+      const part = catalog.part({ ...NO_SERVICES, fallthrough: [], space, rank, plugin: 'patroni' }, zone)
       const prefix = patroniPrefix(namespace, scope)
       const follower = new Patroni({ prefix, zone, ttlSeconds, nameservers, part, onProblem: this.#problem })
-      this.#follow({ type: 'patroni', name: name ?? `Patroni ${scope}`, etcd, prefix, follower })
+      const title = name ?? `Patroni ${scope}`
+      this.#follow({ type: 'patroni', name: title, etcd, prefix, follower, damagedState: 'discard' })
     }
   }
 
@@ -216,7 +222,7 @@ export class SpaceSources {
       const { zone: origin, name = `KubeVirt ${origin}` } = config
       const zone = origin.slice(0, -1)
       const options: PartOptions = {
-        ...{ ...NO_SERVICES, space, rank, plugin: 'kubevirt', fallthrough: fallthrough.length > 0 },
+        ...{ ...NO_SERVICES, space, rank, plugin: 'kubevirt', fallthrough },
       }
       const part = this.#context.catalog.part(options, origin)
       const apex = kubevirtApex({ zone, nameServerAddresses: nameServers, ttlSeconds, ...soa }, FIRST_SERIAL)
@@ -235,7 +241,7 @@ export class SpaceSources {
       const { from, zones, kube, ttlSeconds, nameservers, defaultTargets, settings, fallthrough } = config
       const { name = `Kubernetes ${from.join(' ')}`, rank = RANK.kubernetes + i } = config
       const options: PartOptions = {
-        ...{ ...NO_SERVICES, space, rank, plugin: 'kubernetes', fallthrough: fallthrough.length > 0 },
+        ...{ ...NO_SERVICES, space, rank, plugin: 'kubernetes', fallthrough },
       }
       this.#followKubernetes({
         ...{ type: 'kubernetes', name, kube, ttlSeconds },
@@ -254,12 +260,12 @@ export class SpaceSources {
     source: Pick<KubeNamesOptions, 'name' | 'kube' | 'sources' | 'shape' | 'setup'> &
       Pick<KubeZonesOptions, 'zones' | 'ttlSeconds'> & { readonly type: string },
   ): void {
-    const { stateDirectory, signal, report } = this.#context
+    const { stateDirectory, signal, work, report } = this.#context
     const { space } = this.#space
     const { type, name, zones, ttlSeconds } = source
     const names = new KubeNames({
       ...source,
-      ...{ stateDirectory, signal, onProblem: this.#problem },
+      ...{ stateDirectory, signal, work, onProblem: this.#problem },
       onNames: (touched, _, version) => served.update(touched, Number(BigInt.asUintN(32, version))),
       onState: (state) => report({ kind: 'source', space, type, name, prefix: '', endpoints: [], ...state }),
     })
@@ -269,15 +275,18 @@ export class SpaceSources {
   }
 
   #follow(
-    source: Pick<EtcdSourceOptions, 'type' | 'name' | 'etcd' | 'prefix'> & { readonly follower: EtcdFollower },
+    source: Pick<EtcdSourceOptions, 'type' | 'name' | 'etcd' | 'prefix'> &
+      Partial<Pick<EtcdSourceOptions, 'damagedState'>> & { readonly follower: EtcdFollower },
   ): EtcdSource {
-    const { stateDirectory, signal, report } = this.#context
+    const { stateDirectory, signal, work, report } = this.#context
     const { space } = this.#space
     const { type, name, prefix } = source
     const follow = new EtcdSource({
+      damagedState: 'use',
       ...source,
       stateDirectory,
       signal,
+      work,
       onState: (state) =>
         report({ kind: 'source', space, type, name, prefix, endpoints: source.etcd.endpoints, ...state }),
       onProblem: this.#problem,
@@ -294,8 +303,8 @@ export class SpaceSources {
 function fileOffer(file: string): ZoneOffer {
   return {
     label: file,
-    load: (origin, options) => {
-      const { zone, ...loaded } = loadZone(file, origin, options)
+    *load(origin, options) {
+      const { zone, ...loaded } = yield* loadZoneSteps(file, origin, options)
       return { ...loaded, builder: zone }
     },
   }

@@ -1,22 +1,25 @@
 // Which names differ between two versions of a zone that were read apart: fewer than all of them when a text was
 // only written anew.
 
+import { STEP_SIZE, type Steps } from '../dns/steps.ts'
 import type { ZoneBuilder } from '../zone/build.ts'
 
 /**
  * Numbers in `after`, where names that are gone are added without records; undefined when so much differs that the
  * zone can as well be taken as a new one.
  */
-export function differingNames(before: ZoneBuilder, after: ZoneBuilder): number[] | undefined {
+export function* differingNames(before: ZoneBuilder, after: ZoneBuilder): Steps<number[] | undefined> {
   const differing: number[] = []
   const most = Math.max(FEW_NAMES, after.nameCount >> 2)
   const count = after.nameCount
   for (let name = 0; name < count && differing.length <= most; name++) {
+    if (name % STEP_SIZE === 0) yield
     const offset = after.nameOffset[name]
     const old = before.findName(after.nameBytes, offset, offset + after.nameLength[name])
     if (old < 0 ? after.firstRecord[name] >= 0 : !hasSameRecords(before, old, after, name)) differing.push(name)
   }
   for (let old = 0; old < before.nameCount && differing.length <= most; old++) {
+    if (old % STEP_SIZE === 0) yield
     if (before.firstRecord[old] < 0) continue
     const offset = before.nameOffset[old]
     const end = offset + before.nameLength[old]

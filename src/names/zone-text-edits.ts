@@ -2,6 +2,7 @@
 // It ends at the first old record behind it where the reader remembers again what it did then; from there on the rest
 // of the text means what it meant before. Whatever else can happen leads to reading the whole text.
 
+import { finish } from '../dns/steps.ts'
 import { Tokens } from '../dns/tokens.ts'
 import { MAX_PROBLEMS, UNKNOWN_TTL, ZoneFileReader } from '../dns/zonefile/parse.ts'
 import { Problems, type ZoneFileProblem } from '../dns/zonefile/problem.ts'
@@ -64,7 +65,8 @@ class EditReader {
     this.#hunks = hunks
     this.#tokens = new Tokens(text)
     this.#mostRecords = Math.max(FEW_RECORDS, Math.floor(index.builder.recordCount / 3))
-    this.#reader = new ZoneFileReader({ file: label, origin: index.builder.origin }, this, this.#problems)
+    const options = { file: label, origin: index.builder.origin, maxRecords: this.#mostRecords + 1 }
+    this.#reader = new ZoneFileReader(options, this, this.#problems)
   }
 
   read(): TextEdit[] | undefined {
@@ -120,7 +122,8 @@ class EditReader {
       if (at >= target) end = index.placeFrom(end.at + 1)
       else {
         at = this.#tokens.readEntry(at, this.#text.length, true)
-        this.#reader.readEntry(this.#tokens)
+        const more = this.#reader.readEntry(this.#tokens)
+        if (more !== undefined) finish(more)
         if (this.#mixedCase || this.#records > this.#mostRecords || this.#problems.list.some(isError)) return undefined
         setting = noteSetting(settings, setting, this.#reader, at)
       }

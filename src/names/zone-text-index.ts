@@ -3,6 +3,8 @@
 
 import { Problems, type ZoneFileProblem } from '../dns/zonefile/problem.ts'
 import { MAX_PROBLEMS, UNKNOWN_TTL, ZoneFileReader, type ReaderState } from '../dns/zonefile/parse.ts'
+import { Pace, type Steps } from '../dns/steps.ts'
+import { generatedProblem, MAX_ZONE_BYTES } from '../dns/zonefile/limits.ts'
 import { byteOrderMarkLength } from '../dns/zonefile/window.ts'
 import { Tokens } from '../dns/tokens.ts'
 import { APEX, ZoneBuilder } from '../zone/build.ts'
@@ -17,6 +19,13 @@ export interface Setting {
 }
 
 const NO_OWNER = new Uint8Array(0)
+
+export interface TextLimits {
+  /** How many records the zone may have; no limit unless given. */
+  readonly maxRecords?: number
+  /** How many bytes of names and rdata; MAX_ZONE_BYTES unless given. */
+  readonly maxBytes?: number
+}
 
 /** Where the entry of a record starts; behind the last record it is the end of the text. */
 export interface Place {
@@ -36,19 +45,22 @@ export class ZoneTextIndex {
   /** Some name is written in different letter case: which one counts depends on all of the text. */
   mixedCase = false
 
-  constructor(text: Buffer, origin: Uint8Array) {
+  constructor(text: Buffer, origin: Uint8Array, maxBytes: number = MAX_ZONE_BYTES) {
     this.text = text
-    this.builder = new ZoneBuilder(origin)
+    this.builder = new ZoneBuilder(origin, maxBytes)
     this.settings = [{ at: 0, origin, defaultTtl: UNKNOWN_TTL, warnedOfLastTtl: false }]
   }
 
-  static read(text: Buffer, origin: Uint8Array, label: string): ZoneTextIndex {
-    const index = new ZoneTextIndex(text, origin)
-    index.#read(label)
+  static *read(text: Buffer, origin: Uint8Array, label: string, limits: TextLimits): Steps<ZoneTextIndex> {
+    const { maxRecords = Infinity, maxBytes } = limits
+    const index = new ZoneTextIndex(text, origin, maxBytes)
+    const tooMany = yield* generatedProblem(text, label)
+    if (tooMany === undefined) yield* index.#read(label, maxRecords)
+    else index.problems = [tooMany]
     return index
   }
 
-  #read(label: string): void {
+  *#read(label: string, maxRecords: number): Steps<void> {
     const { text, builder } = this
     const { origin } = builder
     const tokens = new Tokens(text)
@@ -71,10 +83,14 @@ export class ZoneTextIndex {
         this.mixedCase ||= !isSpelled(builder, builder.recordName[record], owner)
       },
     }
-    const reader = new ZoneFileReader({ file: label, origin }, sink, problems)
+    const reader = new ZoneFileReader({ file: label, origin, maxRecords }, sink, problems)
+    const pace = new Pace()
     for (let at = byteOrderMarkLength(text, text.length); at < text.length && !problems.full; ) {
+      const start = at
       at = tokens.readEntry(at, text.length, true)
-      reader.readEntry(tokens)
+      const more = reader.readEntry(tokens)
+      if (more !== undefined) yield* more
+      else if (pace.isDue(at - start)) yield
       noteSetting(this.settings, this.settings[this.settings.length - 1], reader, at)
     }
     this.problems = problems.list

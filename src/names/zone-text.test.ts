@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { finish } from '../dns/steps.ts'
 import { dump, FollowedText, OPTIONS } from '../../test/support/followed-text.ts'
 
 const HEAD = '$TTL 1h\n@ SOA ns.elsewhere. hostmaster 7 2h 30m 2w 5m\n@ NS ns.elsewhere.\n'
@@ -121,7 +122,7 @@ describe('a new version of a zone text', () => {
       return `${HEAD}${lines.toSpliced(n % 90, n % 7).join('\n')}\n`
     }
     const { text } = load(version(0))
-    const update = (version: string) => text.update(Buffer.from(version), OPTIONS).accepted
+    const update = (version: string) => finish(text.update(Buffer.from(version), OPTIONS)).accepted
     const sizes = Array.from({ length: 3000 }, (_, n) => {
       expect(update(version(n))).toBe(true)
       const bytes = text.bytes - version(n).length

@@ -2,19 +2,22 @@
 // bytes are found, the entries around them read, and their records put in the place of the old ones. Verdict, problems
 // and records are those of reading the whole text, which is done whenever a change reaches further than its lines.
 
+import { finish, type Steps } from '../dns/steps.ts'
 import { MAX_PROBLEMS } from '../dns/zonefile/parse.ts'
 import type { ZoneFileProblem } from '../dns/zonefile/problem.ts'
 import type { ZoneBuilder } from '../zone/build.ts'
-import { type CheckOptions, checkZone } from '../zone/check.ts'
+import { type CheckOptions, checkZoneSteps } from '../zone/check.ts'
 import { applyEdits, commitEdits, mergedProblems, revertEdits, touchedNames } from './zone-text-apply.ts'
 import { differingNames } from './zone-text-compare.ts'
 import { readEdits, type TextEdit } from './zone-text-edits.ts'
 import { findHunks } from './zone-text-hunks.ts'
-import { ZoneTextIndex } from './zone-text-index.ts'
+import { type TextLimits, ZoneTextIndex } from './zone-text-index.ts'
 
-export interface ZoneTextOptions extends CheckOptions {
+export interface ZoneTextOptions extends CheckOptions, TextLimits {
   /** What to call the text in problems: its etcd key or file. */
   readonly label: string
+  /** Why a zone that is in order cannot be accepted; undefined when it can. */
+  readonly refusal?: (zone: ZoneBuilder) => string | undefined
 }
 
 export interface ZoneTextChange {
@@ -26,6 +29,9 @@ export interface ZoneTextChange {
    */
   readonly touched: readonly number[] | undefined
 }
+
+/** A change is looked for in the text of a smaller zone at once; a larger zone is read as a whole, in steps. */
+const MOST_EDITED_RECORDS = 100_000
 
 export class ZoneText {
   #index: ZoneTextIndex
@@ -39,13 +45,13 @@ export class ZoneText {
   }
 
   /** The text must not be changed by the caller afterwards. */
-  static load(
+  static *load(
     bytes: Uint8Array,
     origin: Uint8Array,
     options: ZoneTextOptions,
-  ): { accepted: boolean; problems: readonly ZoneFileProblem[]; text: ZoneText | undefined } {
-    const index = ZoneTextIndex.read(bufferOf(bytes), origin, options.label)
-    const problems = withFindings(index.problems, index.builder, options)
+  ): Steps<{ accepted: boolean; problems: readonly ZoneFileProblem[]; text: ZoneText | undefined }> {
+    const index = yield* ZoneTextIndex.read(bufferOf(bytes), origin, options.label, options)
+    const problems = yield* withFindings(index.problems, index.builder, options)
     const accepted = problems.every(isWarning)
     return { accepted, problems, text: accepted ? new ZoneText(index) : undefined }
   }
@@ -60,19 +66,23 @@ export class ZoneText {
     return this.#index.bytes
   }
 
-  /** Takes a new text, or leaves everything as it is when that is not accepted. */
-  update(bytes: Uint8Array, options: ZoneTextOptions): ZoneTextChange {
-    this.#clean()
+  /**
+   * Takes a new text, or leaves everything as it is when that is not accepted or the steps are given up. The records
+   * change within one step.
+   */
+  *update(bytes: Uint8Array, options: ZoneTextOptions): Steps<ZoneTextChange> {
     const text = bufferOf(bytes)
     const { builder } = this
+    if (builder.recordCount > MOST_EDITED_RECORDS) return yield* this.#reload(text, options)
+    this.#clean()
     const mark = builder.mark()
-    const edits = this.#readEdits(text, options.label)
+    const edits = this.#readEdits(text, options)
     if (edits === undefined) {
       builder.rewind(mark)
-      return this.#reload(text, options)
+      return yield* this.#reload(text, options)
     }
     const replaced = applyEdits(builder, edits)
-    const problems = withFindings(mergedProblems(this.#index.problems, edits), builder, options)
+    const problems = finish(withFindings(mergedProblems(this.#index.problems, edits), builder, options))
     const accepted = problems.every(isWarning)
     if (!accepted) {
       revertEdits(builder, edits, replaced)
@@ -84,22 +94,24 @@ export class ZoneText {
     return { accepted, problems, touched }
   }
 
-  #readEdits(text: Buffer, label: string): TextEdit[] | undefined {
-    const { mixedCase, problems } = this.#index
+  #readEdits(text: Buffer, { label, maxRecords = Infinity }: ZoneTextOptions): TextEdit[] | undefined {
+    const { mixedCase, problems, builder } = this.#index
     // The reader keeps only so many problems, so there may have been more.
     if (mixedCase || problems.length >= MAX_PROBLEMS) return undefined
     const hunks = findHunks(this.#index.text, text)
     const edits = hunks && readEdits(this.#index, text, hunks, label)
-    return edits !== undefined && mergedProblems(problems, edits).length <= MAX_PROBLEMS ? edits : undefined
+    if (edits === undefined || mergedProblems(problems, edits).length > MAX_PROBLEMS) return undefined
+    const records = edits.reduce((count, { from, to, rows }) => count - (to - from) + rows.count, builder.recordCount)
+    return records > maxRecords ? undefined : edits
   }
 
-  #reload(text: Buffer, options: ZoneTextOptions): ZoneTextChange {
+  *#reload(text: Buffer, options: ZoneTextOptions): Steps<ZoneTextChange> {
     const { builder } = this
-    const index = ZoneTextIndex.read(text, builder.origin, options.label)
-    const problems = withFindings(index.problems, index.builder, options)
+    const index = yield* ZoneTextIndex.read(text, builder.origin, options.label, options)
+    const problems = yield* withFindings(index.problems, index.builder, options)
     const accepted = problems.every(isWarning)
     if (!accepted) return { accepted, problems, touched: [] }
-    const touched = differingNames(builder, index.builder)
+    const touched = yield* differingNames(builder, index.builder)
     this.#index = index
     this.#setLimits()
     return { accepted, problems, touched }
@@ -122,14 +134,17 @@ export class ZoneText {
 }
 
 /** What holds between records is only worth saying once every record could be read. */
-function withFindings(
+function* withFindings(
   problems: readonly ZoneFileProblem[],
   zone: ZoneBuilder,
   options: ZoneTextOptions,
-): readonly ZoneFileProblem[] {
+): Steps<readonly ZoneFileProblem[]> {
   if (!problems.every(isWarning)) return problems
-  const findings = checkZone(zone, options)
-  return [...problems, ...findings.map((finding) => ({ ...finding, file: options.label, column: 0, token: '' }))]
+  const at = { file: options.label, line: 0, column: 0, token: '' }
+  const findings = yield* checkZoneSteps(zone, options)
+  const all = [...problems, ...findings.map((finding) => ({ ...at, ...finding, file: options.label }))]
+  const refusal = all.every(isWarning) ? options.refusal?.(zone) : undefined
+  return refusal === undefined ? all : [...all, { ...at, message: refusal, severity: 'error' }]
 }
 
 function isWarning({ severity }: ZoneFileProblem): boolean {

@@ -2,7 +2,8 @@
 // stands for itself and all below it, one with a dot in front only for what is below. Regexps, where there
 // are any, count instead of domains.
 
-import { goRegExp } from './go-regexp.ts'
+import { HoldfastError } from '../../lib/errors.ts'
+import { type GoRegExp, GoRegExpError, goRegExp } from '../../lib/go-regexp.ts'
 import { readableName } from './normal-name.ts'
 
 export interface DomainFilterOptions {
@@ -36,9 +37,19 @@ function isWithin(name: string, domains: readonly string[]): boolean {
 }
 
 function regexFilter(include: string, exclude: string): DomainFilter {
-  const [included, excluded] = [include, exclude].map((source) => (source === '' ? undefined : goRegExp(source)))
+  const [included, excluded] = [include, exclude].map((source) => (source === '' ? undefined : compile(source)))
   return (name) => {
     const readable = readableName(name)
     return excluded?.test(readable) !== true && included?.test(readable) !== false
+  }
+}
+
+function compile(source: string): GoRegExp {
+  try {
+    return goRegExp(source)
+  } catch (thrown) {
+    if (!(thrown instanceof GoRegExpError)) throw thrown
+    const reason = `Cannot use "${source}" as a regular expression: ${thrown.message}; expected one in Go syntax`
+    throw new HoldfastError('Usage', reason, { cause: thrown })
   }
 }

@@ -5,6 +5,7 @@ import type { KubeObject } from '../../kube/resource.ts'
 import type { ProviderProperty } from '../endpoints/endpoint.ts'
 import { parseTtl } from './annotations-ttl.ts'
 import type { EndpointDetails } from './hostname-endpoints.ts'
+import { MOST_LISTED } from './object-limits.ts'
 import type { ObjectProblems } from './object-problems.ts'
 
 export type Annotations = ReadonlyMap<string, string>
@@ -36,10 +37,10 @@ export function isForAnotherController(annotations: Annotations): boolean {
   return (annotations.get('controller') ?? 'dns-controller') !== 'dns-controller'
 }
 
-/** Names or targets by commas, without final dots. */
+/** Names or targets by commas, without final dots; of an endless list the beginning. */
 export function annotatedList(annotations: Annotations, name: 'hostname' | 'internal-hostname' | 'target'): string[] {
   return (annotations.get(name) ?? '')
-    .split(',')
+    .split(',', MOST_LISTED + 1)
     .map((item) => item.replace(/\s/gu, '').replace(/\.$/u, ''))
     .filter((item) => item !== '')
 }

@@ -10,6 +10,7 @@ import { endpointFault } from './dns-endpoint-check.ts'
 import type { EndpointSource, RootEndpoints } from './endpoint-source.ts'
 import { usableHostnames } from './hostname-check.ts'
 import { pick } from './kept-object.ts'
+import { MOST_RECORDS } from './object-limits.ts'
 import { ObjectProblems } from './object-problems.ts'
 import type { SourceSettings } from './source-settings.ts'
 
@@ -57,7 +58,7 @@ export function dnsEndpointSource(settings: SourceSettings): EndpointSource {
 
 function writtenEndpoints({ spec }: DnsEndpoint, root: string): RootEndpoints {
   const problems = new ObjectProblems('dnsendpoint', root.slice('crd/'.length))
-  const endpoints = (spec?.endpoints ?? []).flatMap((written) =>
+  const endpoints = (spec?.endpoints ?? []).slice(0, MOST_RECORDS + 1).flatMap((written) =>
     usableHostnames([written?.dnsName ?? ''], problems).flatMap((dnsName) => {
       const endpoint = endpointOf(dnsName, written ?? {}, root)
       const fault = endpointFault(endpoint)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { usableHostnames, usableTargets } from './hostname-check.ts'
 import { targetType } from '../endpoints/targets.ts'
-import { endpointsForHostname } from './hostname-endpoints.ts'
+import { endpointsForHostname, targetSet } from './hostname-endpoints.ts'
 import { ObjectProblems } from './object-problems.ts'
 
 describe('endpointsForHostname', () => {
@@ -10,7 +10,7 @@ describe('endpointsForHostname', () => {
     const shared = { dnsName: 'web.example.org', recordTTL: 60, setIdentifier: 'blue', providerSpecific: [] }
     const labels = { resource: 'ingress/default/web' }
     expect(
-      endpointsForHostname('web.example.org.', targets, {
+      endpointsForHostname('web.example.org.', targetSet(targets), {
         ...{ recordTTL: 60, setIdentifier: 'blue', resource: 'ingress/default/web' },
       }),
     ).toEqual([
@@ -21,7 +21,7 @@ describe('endpointsForHostname', () => {
   })
 
   it('makes nothing without targets', () => {
-    expect(endpointsForHostname('web.example.org', [], {})).toEqual([])
+    expect(endpointsForHostname('web.example.org', targetSet([]), {})).toEqual([])
   })
 
   it('takes what only looks like an address for a name', () => {
@@ -75,12 +75,11 @@ describe('usableTargets', () => {
   it('keeps addresses and names, and tells of the others', () => {
     const problems = new ObjectProblems('service', 'default/web')
     const targets = ['192.0.2.1', '2001:db8::1', 'lb.example.org', 'fe80::1%eth0', '192.0.2.1:80', 'bücher.org']
-    expect(usableTargets(targets, problems)).toEqual([
-      '192.0.2.1',
-      '2001:db8::1',
-      'lb.example.org',
-      'xn--bcher-kva.org',
-    ])
+    expect(Object.fromEntries(usableTargets(targets, problems))).toEqual({
+      A: ['192.0.2.1'],
+      AAAA: ['2001:db8::1'],
+      CNAME: ['lb.example.org', 'xn--bcher-kva.org'],
+    })
     expect(problems.sentences).toEqual([
       'Cannot use target "fe80::1%eth0" of service default/web: it is an address within one network link; it is left out',
       'Cannot use target "192.0.2.1:80" of service default/web: expected letters, digits, hyphens and underscores between the dots; it is left out',

@@ -14,15 +14,17 @@ export interface EndpointDetails {
 
 const TYPES = ['A', 'AAAA', 'CNAME'] as const
 
+/** Targets by the type of their records, each once, in order. Names of one object that lead to the same share it. */
+export type TargetSet = ReadonlyMap<(typeof TYPES)[number], readonly string[]>
+
+export function targetSet(targets: readonly string[]): TargetSet {
+  return Map.groupBy(uniqueTargets(targets), targetType)
+}
+
 /** Nothing for a name without targets. */
-export function endpointsForHostname(
-  hostname: string,
-  targets: readonly string[],
-  details: EndpointDetails,
-): Endpoint[] {
-  const byType = Map.groupBy(uniqueTargets(targets), targetType)
+export function endpointsForHostname(hostname: string, targets: TargetSet, details: EndpointDetails): Endpoint[] {
   return TYPES.flatMap((recordType) => {
-    const ofType = byType.get(recordType)
+    const ofType = targets.get(recordType)
     return ofType === undefined ? [] : [endpointOf(hostname, recordType, ofType, details)]
   })
 }

@@ -4,21 +4,26 @@
 //   snapshot ──▶ sources ──▶ index ──▶ onNames        (once, before Kubernetes is asked)
 //   follow ────▶ sources ──▶ index ──▶ onNames, snapshot
 //
+// Much at once is worked out object by object, between other events of the thread; what comes meanwhile waits its turn.
 // Nothing is told before everything is known once: a half-known cluster would look like a cluster with half its names.
 // A kind that the API server refuses or does not have is told, and does not hold up the others.
 
+import type { Steps } from '../../dns/steps.ts'
 import { KubeClient } from '../../kube/client.ts'
 import { openConnection } from '../../kube/connection.ts'
 import { follow, type FollowInfo, type FollowState } from '../../kube/follow.ts'
 import { type KubeObject, type ObjectChange, objectKey } from '../../kube/resource.ts'
 import { HoldfastError, messageOf } from '../../lib/errors.ts'
 import type { KubeAccess } from '../../server/kubernetes-config.ts'
+import { Batches } from '../batches.ts'
 import type { SourceState } from '../sources/etcd-source.ts'
+import type { WorkQueue } from '../work-queue.ts'
 import { DoubtedObjects } from './doubted-objects.ts'
 import { EndpointIndex } from './endpoint-index.ts'
-import type { EndpointSource } from './endpoint-source.ts'
+import type { EndpointSource, RootEndpoints } from './endpoint-source.ts'
 import { type FollowedGroup, followedGroups } from './followed-groups.ts'
-import { KubeSnapshot, versionOf } from './kube-snapshot.ts'
+import { KubeSnapshot, type RecalledObject, versionOf } from './kube-snapshot.ts'
+import { limitedEndpoints } from './object-limits.ts'
 import { fewProblems } from './object-problems.ts'
 import { ToldProblems } from './told-problems.ts'
 import type { Shape } from './shape.ts'
@@ -34,8 +39,9 @@ export interface KubeNamesOptions {
   /** Where the last good state is kept; undefined: nowhere. */
   readonly stateDirectory: string | undefined
   readonly signal: AbortSignal
+  readonly work: WorkQueue
   /** Names that are wanted otherwise than before; `listed`: found by comparing, not by watching. */
-  readonly onNames: (names: ReadonlySet<string>, listed: boolean, version: bigint) => void
+  readonly onNames: (names: ReadonlySet<string>, listed: boolean, version: bigint) => Steps<void> | undefined
   readonly onState: (state: SourceState) => void
   readonly onProblem: (message: string) => void
 }
@@ -56,8 +62,10 @@ interface Standing {
 }
 
 /** How long a start waits for Kubernetes, when the last good state is known and when it is not. */
-const PATIENCE_MS = { known: 2000, unknown: 5000 } as const
+const PATIENCE_MS = { known: 2000, unknown: 3000 } as const
 const STATE_MS = 1000
+/** Taken in before other events have their turn. */
+const OBJECTS_AT_ONCE = 16
 const PROBLEMS_SHOWN = 5
 
 export class KubeNames {
@@ -77,6 +85,8 @@ export class KubeNames {
   #ready = false
   readonly #told = Promise.withResolvers<void>()
   #telling = false
+  /** What is to be taken in, in order. */
+  readonly #batches: Batches
   readonly #calls = new EventTarget()
   /** Those who wait until everything up to a moment is known. */
   #waiting: { readonly since: number; readonly resolve: () => void }[] = []
@@ -86,6 +96,10 @@ export class KubeNames {
     this.settled = promise
     this.#settle = resolve
     this.#options = options
+    this.#batches = new Batches({
+      work: options.work,
+      onFailure: (thrown) => this.#fail('follow objects', thrown),
+    })
     this.#problems = new ToldProblems(options.onProblem)
     this.#standings = followedGroups(options.sources).map((group) => ({
       ...{ group, known: new Map<string, string>(), count: 0, version: 0n },
@@ -96,6 +110,11 @@ export class KubeNames {
   /** Every kind of object has been seen as a whole, so what is not there does not exist. */
   get isComplete(): boolean {
     return this.#standings.every(({ listed, error }) => listed && !isRefusal(error))
+  }
+
+  /** Kubernetes refuses everything that is followed: waiting does not help. */
+  get isRefused(): boolean {
+    return !this.#ready && this.#standings.every(({ error }) => isRefusal(error))
   }
 
   /** Names have been told, all of them. */
@@ -120,7 +139,7 @@ export class KubeNames {
   start(): void {
     this.#recall()
     this.#tell()
-    setTimeout(this.#settle, this.#ready ? PATIENCE_MS.known : PATIENCE_MS.unknown).unref()
+    setTimeout(this.#settle, this.#startedFrom === undefined ? PATIENCE_MS.unknown : PATIENCE_MS.known).unref()
     this.#follow().catch((thrown: unknown) => {
       this.#fail('follow Kubernetes', thrown)
       const error = new HoldfastError(
@@ -141,8 +160,9 @@ export class KubeNames {
         follow({
           ...{ client, signal, selection: standing.group.selection, known: standing.known, calls: this.#calls },
           keep: (object) => this.#keep(standing.group, object),
-          onChanges: (changes, info) => this.#take(standing, changes, info),
-          onState: (state) => this.#hear(standing, state),
+          onChanges: (changes, info) => this.#batches.add(() => this.#take(standing, changes, info)),
+          onState: (state) => this.#batches.add(() => this.#hear(standing, state)),
+          onOdd: (count) => this.#tellOdd(standing, count),
         }),
       ),
     )
@@ -163,36 +183,50 @@ export class KubeNames {
     const content = snapshot.recall()
     if (content === undefined) return
     const standings = new Map(this.#standings.map((standing) => [standing.group.id, standing]))
-    for (const { groupId, key, version, object } of content.objects) {
+    for (const { groupId, key, version } of content.objects) {
       const standing = standings.get(groupId)
       if (standing === undefined) continue
       standing.known.set(key, String(version))
       standing.count++
       if (version > standing.version) standing.version = version
-      this.#apply(standing.group, { resource: standing.group.selection.resource, key, object })
     }
-    this.#evaluate()
     this.#startedFrom = content.savedAt
-    this.#ready = true
-    this.#publish(true)
+    this.#batches.add(() => this.#takeRecalled(content.objects, standings))
   }
 
-  #take(standing: Standing, changes: readonly ObjectChange[], info: FollowInfo): void {
+  *#takeRecalled(objects: Iterable<RecalledObject>, standings: ReadonlyMap<string, Standing>): Steps<void> {
+    for (const { groupId, key, read } of objects) {
+      const group = standings.get(groupId)?.group
+      if (group === undefined) continue
+      this.#apply(group, { resource: group.selection.resource, key, object: read() })
+      yield
+    }
+    yield* this.#evaluate()
+    this.#ready = true
+    yield* this.#publish(true)
+  }
+
+  *#take(standing: Standing, changes: readonly ObjectChange[], info: FollowInfo): Steps<void> {
     const { group, doubted } = standing
-    standing.asOf = info.asOf
     const before = doubted.count
     const { believed, released } = doubted.sift(changes, info)
     if (doubted.count > before) this.#doubt(standing)
     standing.listed ||= info.listed
     standing.count = info.count + doubted.count
     standing.version = versionOf(info.resourceVersion)
-    for (const change of believed) this.#apply(group, change)
-    this.#evaluate()
-    this.#snapshot?.append(group.id, believed, standing.version)
-    this.#publish(info.listed || released)
-    if (!info.listed) return this.#tellSoon()
-    this.#tell()
-    this.#serveWaiting()
+    for (let from = 0; from < believed.length; from += OBJECTS_AT_ONCE) {
+      const some = believed.slice(from, from + OBJECTS_AT_ONCE)
+      for (const change of some) this.#apply(group, change)
+      this.#snapshot?.append(group.id, some, standing.version)
+      yield
+    }
+    yield* this.#evaluate()
+    yield* this.#publish(info.listed || released)
+    standing.asOf = info.asOf
+    if (info.listed) {
+      this.#tell()
+      this.#serveWaiting()
+    } else this.#tellSoon()
   }
 
   #doubt({ group, doubted }: Standing): void {
@@ -206,11 +240,12 @@ export class KubeNames {
     )
   }
 
-  #hear(standing: Standing, state: FollowState): void {
+  *#hear(standing: Standing, state: FollowState): Steps<void> {
     standing.error = state.up ? undefined : state.error
     // What the server says of itself is an answer; that it cannot be reached is none.
-    if (isRefusal(standing.error)) standing.asOf = performance.now()
-    this.#publish(true)
+    const now = performance.now()
+    yield* this.#publish(true)
+    if (isRefusal(standing.error)) standing.asOf = now
     this.#tell()
     this.#serveWaiting()
   }
@@ -231,9 +266,15 @@ export class KubeNames {
       this.#problems.set(title, [])
       return kept
     } catch (thrown) {
-      this.#problems.set(title, [`Cannot read ${title}: ${messageOf(thrown)}; it has no names`])
+      this.#problems.set(title, [unreadable(title, thrown)])
       return { metadata }
     }
+  }
+
+  #tellOdd({ group }: Standing, count: number): void {
+    const subject = `items of ${group.id}`
+    const problem = `Cannot read ${count} ${subject}: they are no objects with a name; they are left out`
+    this.#problems.set(subject, count === 0 ? [] : [problem])
   }
 
   /** A fault in what an object leads to is no reason to lose sight of the others. */
@@ -244,37 +285,48 @@ export class KubeNames {
         const kept = change.object === undefined ? change : { ...change, object: keep(change.object) }
         for (const root of source.apply(kept)) this.#outdated.set(root, source)
       } catch (thrown) {
-        this.#fail(`take in ${titleOf(group, change.key)}`, thrown)
+        const title = titleOf(group, change.key)
+        this.#problems.set(title, [unreadable(title, thrown)])
       }
     }
   }
 
   /** Each root once, however many of the objects it depends on have changed. */
-  #evaluate(): void {
+  *#evaluate(): Steps<void> {
     for (const [root, source] of this.#outdated) {
-      try {
-        const { endpoints, problems } = source.endpoints(root)
-        this.#problems.set(root, fewProblems(root, problems))
-        for (const name of this.index.set(source.name, root, this.#options.shape(endpoints))) this.#touched.add(name)
-      } catch (thrown) {
-        this.#fail(`name ${root}`, thrown)
-      }
+      this.#outdated.delete(root)
+      const { endpoints, problems } = this.#endpointsOf(root, source)
+      this.#problems.set(root, fewProblems(root, problems))
+      for (const name of this.index.set(source.name, root, endpoints)) this.#touched.add(name)
+      yield
     }
-    this.#outdated.clear()
   }
 
-  #publish(listed: boolean): void {
+  #endpointsOf(root: string, source: EndpointSource): RootEndpoints {
+    try {
+      const { endpoints, problems } = limitedEndpoints(root, source.endpoints(root))
+      return { endpoints: this.#options.shape(endpoints), problems }
+    } catch (thrown) {
+      return { endpoints: [], problems: [unreadable(root, thrown)] }
+    }
+  }
+
+  *#publish(listed: boolean): Steps<void> {
     this.#ready ||= this.#isKnown
     if (!this.#ready) return
     const touched = this.#touched
     this.#touched = new Set()
-    for (const name of touched) this.#problems.set(`name ${name}`, asList(this.index.dispute(name)))
-    this.#settle()
+    for (const name of touched) {
+      this.#problems.set(`name ${name}`, asList(this.index.dispute(name)))
+      yield
+    }
     try {
-      this.#options.onNames(touched, listed, this.#version)
+      const steps = this.#options.onNames(touched, listed, this.#version)
+      if (steps !== undefined) yield* steps
     } catch (thrown) {
       this.#fail(`publish ${touched.size} names`, thrown)
     }
+    this.#settle()
     this.#told.resolve()
   }
 
@@ -321,6 +373,12 @@ export class KubeNames {
       problems: problems.slice(0, PROBLEMS_SHOWN),
     })
   }
+}
+
+/** Definitions let objects through whose fields are of other kinds than they should be. */
+function unreadable(title: string, thrown: unknown): string {
+  const reason = thrown instanceof TypeError ? 'a field is not of the kind that is expected there' : messageOf(thrown)
+  return `Cannot read ${title}: ${reason}; it has no names`
 }
 
 function titleOf({ selection }: FollowedGroup, key: string): string {

@@ -8,7 +8,8 @@ export interface RecalledObject {
   readonly groupId: string
   readonly key: string
   readonly version: bigint
-  readonly object: KubeObject
+  /** The object itself. */
+  readonly read: () => KubeObject
 }
 
 /** There is one API server, whatever it is made of. */
@@ -29,8 +30,8 @@ export class KubeSnapshot {
     const objects = Array.from(content.entries.values(), ({ key, value, modRevision }) => {
       const text = Buffer.from(key).toString()
       const at = text.indexOf('\n')
-      const object = JSON.parse(Buffer.from(value).toString()) as KubeObject
-      return { groupId: text.slice(0, at), key: text.slice(at + 1), version: modRevision, object }
+      const read = () => JSON.parse(Buffer.from(value).toString()) as KubeObject
+      return { groupId: text.slice(0, at), key: text.slice(at + 1), version: modRevision, read }
     })
     this.#snapshot.release()
     return { savedAt: content.savedAt, objects }

@@ -54,7 +54,7 @@ function nodeEndpoints(
   const details: EndpointDetails = { resource: root, ...(recordTTL !== undefined && { recordTTL }) }
   const annotated = annotatedList(annotations, 'target')
   const targets = usableTargets(annotated.length > 0 ? annotated : preferredAddresses(node, settings), problems)
-  if (targets.length === 0) problems.add(`Cannot find an address of node ${name}: it has no names until it has one`)
+  if (targets.size === 0) problems.add(`Cannot find an address of node ${name}: it has no names until it has one`)
   const endpointsOf = (hostnames: readonly string[]) =>
     hostnames.flatMap((hostname) => endpointsForHostname(hostname, targets, details)).flatMap(oneAlias)
 

@@ -1,6 +1,8 @@
 // What is wrong with one object: sentences for people, each once. A problem never keeps the rest of the object from
 // counting, so a sentence ends with what happens instead.
 
+const MOST_SENTENCES = 1000
+
 export class ObjectProblems {
   /** How the object is spoken of: `ingress default/web`. */
   readonly subject: string
@@ -10,8 +12,9 @@ export class ObjectProblems {
     this.subject = `${kind} ${key}`
   }
 
+  /** More than so many are of no use to anyone. */
   add(sentence: string): void {
-    this.#sentences.add(sentence)
+    if (this.#sentences.size < MOST_SENTENCES) this.#sentences.add(sentence)
   }
 
   /** `Cannot use ttl "abc" of ingress default/web: <what is>; <what happens instead>`. */

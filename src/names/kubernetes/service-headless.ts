@@ -2,6 +2,7 @@
 
 import { annotatedList, readAnnotations } from './annotations.ts'
 import { nodeAddresses, publicAddresses } from './node-object.ts'
+import { MOST_NAMES, MOST_TARGETS } from './object-limits.ts'
 import type { ObjectProblems } from './object-problems.ts'
 import type { NamedService } from './service-named.ts'
 import { type EndpointSlice, type Pod, podKeyOf, type SliceEndpoint, selectsPod } from './service-objects.ts'
@@ -15,7 +16,14 @@ export function headlessTargets(named: NamedService): HeadlessTargets {
   const addresses = addressKind(named)
   const withUnready = service.spec?.publishNotReadyAddresses === true || settings.alwaysPublishNotReadyAddresses
   const byHost = new Map<string, string[]>()
-  const add = (host: string, targets: readonly string[]) => byHost.set(host, [...(byHost.get(host) ?? []), ...targets])
+  const add = (host: string, targets: readonly string[]) => {
+    const known = byHost.get(host)
+    if (known === undefined && byHost.size > MOST_NAMES) return
+    // One more than counts, so that it is noticed.
+    const wanted = targets.slice(0, MOST_TARGETS + 1 - (known?.length ?? 0))
+    if (known === undefined) byHost.set(host, wanted)
+    else known.push(...wanted)
+  }
   for (const slice of relations.slicesOf(key))
     for (const endpoint of slice.endpoints ?? []) {
       if (endpoint.conditions?.ready === false && !withUnready) continue

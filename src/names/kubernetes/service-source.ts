@@ -1,14 +1,18 @@
 // Names of services: those annotated, or those of a template.
 
 import type { ObjectChange } from '../../kube/resource.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
 import { annotatedList, endpointDetails, readAnnotations } from './annotations.ts'
 import { objectFilter, selectedBy } from './annotations-filter.ts'
 import type { EndpointSource, FollowedObjects, RootEndpoints } from './endpoint-source.ts'
 import { usableHostnames } from './hostname-check.ts'
+import type { TargetSet } from './hostname-endpoints.ts'
 import { keeper, keptMetadata } from './kept-object.ts'
+import { MOST_RECORDS } from './object-limits.ts'
 import { keptNodeParts, type Node, NODES } from './node-object.ts'
 import { ObjectProblems } from './object-problems.ts'
 import { serviceEndpoints } from './service-endpoints.ts'
+import { type HeadlessTargets, headlessTargets } from './service-headless.ts'
 import type { NamedService } from './service-named.ts'
 import {
   ENDPOINT_SLICES,
@@ -61,7 +65,14 @@ export function serviceSource(settings: SourceSettings, templates: NameTemplates
       const problems = new ObjectProblems('service', key)
       const annotations = readAnnotations(service, settings.annotationPrefixes)
       const details = endpointDetails(annotations, root, problems)
-      return namesOf({ key, service, annotations, details, settings, relations, problems }, templated)
+      let known: HeadlessTargets | undefined
+      const named: NamedService = {
+        ...{ key, service, annotations, details, settings, relations, problems },
+        annotated: annotatedList(annotations, 'target'),
+        headless: () => (known ??= headlessTargets(named)),
+        shared: new Map<string, TargetSet>(),
+      }
+      return namesOf(named, templated)
     },
   }
 }
@@ -70,8 +81,13 @@ function namesOf(named: NamedService, templated: TemplatedEndpoints): RootEndpoi
   const { service, annotations, settings, problems } = named
   const annotated = (name: 'hostname' | 'internal-hostname') =>
     settings.ignoreHostnameAnnotation ? [] : usableHostnames(annotatedList(annotations, name), problems)
-  const endpointsOf = (hostnames: readonly string[], internal: boolean) =>
-    hostnames.flatMap((hostname) => serviceEndpoints(named, hostname, internal))
+  const endpointsOf = (hostnames: readonly string[], internal: boolean) => {
+    const endpoints: Endpoint[] = []
+    // A name may stand for many, one for each pod or port: what is too much for an object is not worked out.
+    for (const hostname of hostnames)
+      if (endpoints.length <= MOST_RECORDS) endpoints.push(...serviceEndpoints(named, hostname, internal))
+    return endpoints
+  }
 
   const own = [...endpointsOf(annotated('hostname'), false), ...endpointsOf(annotated('internal-hostname'), true)]
   const paired = templated.withPairs(own, service, problems)

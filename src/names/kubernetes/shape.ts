@@ -5,7 +5,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import { endpointsForHostname } from './hostname-endpoints.ts'
+import { endpointsForHostname, targetSet } from './hostname-endpoints.ts'
 
 export interface ShapeSettings {
   /** Targets of endpoints that have none, or of all of them. */
@@ -54,7 +54,7 @@ export function endpointShape(settings: ShapeSettings): Shape {
   const withTargets = (endpoint: Endpoint): readonly Endpoint[] => {
     if (defaultTargets.length === 0 || (endpoint.targets.length > 0 && !forceDefaultTargets)) return [endpoint]
     const { dnsName, labels, ...rest } = endpoint
-    return endpointsForHostname(dnsName, defaultTargets, rest).map((each) => ({ ...each, labels }))
+    return endpointsForHostname(dnsName, targetSet(defaultTargets), rest).map((each) => ({ ...each, labels }))
   }
 
   const withAllowedTargets = (endpoint: Endpoint): readonly Endpoint[] => {

@@ -3,7 +3,7 @@
 
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { EndpointSource, RootEndpoints } from '../kubernetes/endpoint-source.ts'
-import { endpointsForHostname } from '../kubernetes/hostname-endpoints.ts'
+import { endpointsForHostname, targetSet } from '../kubernetes/hostname-endpoints.ts'
 import type { ZoneApex } from './zone-apex.ts'
 
 /** The same names, but for those that would speak for the zone. */
@@ -28,7 +28,7 @@ export function skydnsSource(source: EndpointSource, zone: string): EndpointSour
 /** SkyDNS has the servers of a zone there. */
 export function nameServerEndpoints({ zone, nameServerAddresses, ttlSeconds }: ZoneApex): Endpoint[] {
   const [servers] = reservedNames(zone)
-  return endpointsForHostname(servers, nameServerAddresses, { recordTTL: ttlSeconds })
+  return endpointsForHostname(servers, targetSet(nameServerAddresses), { recordTTL: ttlSeconds })
 }
 
 /** Of the servers of the zone, and of the zone itself. */

@@ -40,7 +40,7 @@ async function run(
   const onLine = (line: string) => {
     if (++lines <= MOST_LINES) log.info(`${program}: ${line}`)
   }
-  const reason = await exec(command, { timeoutMs, signal, env, onLine })
+  const { reason } = await exec(command, { timeoutMs, signal, env, onLine })
   if (lines > MOST_LINES) log.info(`${program}: ${lines - MOST_LINES} more lines`)
   return reason
 }

@@ -13,6 +13,7 @@ import type { KubeAccess } from '../../server/kubernetes-config.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { EndpointSource } from '../kubernetes/endpoint-source.ts'
 import { KubeNames } from '../kubernetes/kube-names.ts'
+import { WorkQueue } from '../work-queue.ts'
 import type { Shape } from '../kubernetes/shape.ts'
 import { KubernetesHealth } from './kubernetes-health.ts'
 import type { PublisherState } from './publisher-state.ts'
@@ -60,6 +61,12 @@ export interface PublishContext {
 
 const ONCE_PATIENCE_MS = 15_000
 
+/**
+ * How a run ended: `unread` when Kubernetes or etcd could not be read, so that nothing is known; `partial` when some
+ * kinds of objects could not be listed or some records not be written.
+ */
+export type RunOutcome = 'done' | 'partial' | 'unread'
+
 export class EndpointPublisher {
   readonly #options: PublishOptions
   readonly #context: PublishContext
@@ -72,6 +79,8 @@ export class EndpointPublisher {
   #etcdUp = false
   #etcdError: string | undefined
   #leading = false
+  /** Resolves when Kubernetes or etcd refuses for good. */
+  readonly #refused = Promise.withResolvers<void>()
 
   constructor(options: PublishOptions, context: PublishContext) {
     const { log } = context
@@ -91,9 +100,15 @@ export class EndpointPublisher {
     })
     this.#names = new KubeNames({
       ...{ name: options.name, kube: options.kube, sources: options.sources, shape: options.shape, signal },
-      ...{ stateDirectory: undefined, setup: '' },
-      onNames: (names, listed) => this.#reconciler.touch(names, listed),
-      onState: (state) => this.#health.hear(state),
+      ...{ stateDirectory: undefined, setup: '', work: new WorkQueue() },
+      onNames: (names, listed) => {
+        this.#reconciler.touch(names, listed)
+        return undefined
+      },
+      onState: (state) => {
+        this.#health.hear(state)
+        if (this.#names.isRefused) this.#refused.resolve()
+      },
       onProblem: (message) => log.warning(message),
     })
     const { index } = this.#names
@@ -116,8 +131,13 @@ export class EndpointPublisher {
     }
   }
 
-  /** False when it ended with something undone. */
-  async run(): Promise<boolean> {
+  /** How many names objects ask for, and how many of them the domain filters let through. */
+  get filtered(): { readonly names: number; readonly matching: number } {
+    const names = [...this.#names.index.names()]
+    return { names: names.length, matching: names.filter(this.#options.domainFilter).length }
+  }
+
+  async run(): Promise<RunOutcome> {
     const { signal, once } = this.#context
     this.#names.start()
     const following = this.#store.start()
@@ -126,21 +146,23 @@ export class EndpointPublisher {
     const { lease, dryRun } = this.#options
     if (lease === undefined || dryRun) await this.#write(signal, () => !signal.aborted)
     else await this.#writeAsLeader(lease)
-    return true
+    return 'done'
   }
 
-  async #runOnce(): Promise<boolean> {
+  async #runOnce(): Promise<RunOutcome> {
     const { signal, log } = this.#context
     const patience = AbortSignal.any([signal, AbortSignal.timeout(ONCE_PATIENCE_MS)])
-    const isReady = await Promise.race([this.#ready().then(() => true), aborted(patience).then(() => false)])
-    if (isReady) return (await this.#reconciler.once()) && this.#names.isComplete
-    const reason = this.#names.isReady ? this.#etcdError : this.#health.state?.error
+    const isReady = await Promise.race([
+      this.#ready().then(() => true),
+      aborted(patience).then(() => false),
+      this.#refused.promise.then(() => false),
+    ])
+    if (isReady) return (await this.#reconciler.once()) && this.#names.isComplete ? 'done' : 'partial'
     const what = this.#names.isReady ? 'etcd' : 'Kubernetes'
+    const waited = patience.aborted ? ` within ${ONCE_PATIENCE_MS / 1000} s` : ''
     if (!signal.aborted)
-      log.error(
-        `Cannot publish: nothing could be read from ${what} within ${ONCE_PATIENCE_MS / 1000} s${reason === undefined ? '' : `, as was said: ${reason}`}`,
-      )
-    return false
+      log.error(`Cannot publish: ${what} could not be read${waited}; nothing was compared or changed`)
+    return 'unread'
   }
 
   /** Says when it changes how we stand with etcd. */
@@ -149,6 +171,7 @@ export class EndpointPublisher {
     const error = state.up ? undefined : state.error.message
     if (error !== undefined && error !== this.#etcdError) log.error(error)
     else if (state.up && !this.#etcdUp) log.info(`etcd: following ${this.#options.prefix}`)
+    if (!state.up && !state.error.retryable) this.#refused.resolve()
     this.#etcdUp = state.up
     this.#etcdError = error
   }

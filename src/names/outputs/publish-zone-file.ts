@@ -2,6 +2,8 @@
 
 import type { Log } from '../../lib/log.ts'
 import { KubeNames, type KubeNamesOptions } from '../kubernetes/kube-names.ts'
+import { WorkQueue } from '../work-queue.ts'
+import type { Steps } from '../../dns/steps.ts'
 import { SettledNames } from '../kubernetes/settled-names.ts'
 import type { ZoneApex } from '../kubevirt/zone-apex.ts'
 import { EndpointZoneFile } from './endpoint-zone-file.ts'
@@ -25,14 +27,19 @@ export class ZoneFilePublisher {
     this.#file = new EndpointZoneFile({ directory, apex, log, signal })
     const onProblem = (message: string) => log.warning(message)
     this.#names = new KubeNames({
-      ...{ ...source, stateDirectory: undefined, setup: '', signal, onProblem },
-      onNames: (names) => {
-        for (const name of names) this.#file.set(name, settled.settle(name))
-        this.#file.commit(this.#names.isComplete)
-      },
+      ...{ ...source, stateDirectory: undefined, setup: '', signal, onProblem, work: new WorkQueue() },
+      onNames: (names) => this.#setNames(names, settled),
       onState: (state) => this.#health.hear(state),
     })
     const settled = new SettledNames((name) => this.#names.index.candidates(name), onProblem)
+  }
+
+  *#setNames(names: Iterable<string>, settled: SettledNames): Steps<void> {
+    for (const name of names) {
+      this.#file.set(name, settled.settle(name))
+      yield
+    }
+    this.#file.commit(this.#names.isComplete)
   }
 
   get state(): PublisherState {

@@ -4,6 +4,7 @@
 //
 //   mirror ──▶ waiting (name → value) ──▶ files ──▶ notification
 
+import { DEFAULT_MAX_RECORDS, MAX_ZONE_BYTES } from '../../dns/zonefile/limits.ts'
 import { ROOT } from '../../dns/name.ts'
 import { formatProblem } from '../../dns/zonefile/problem.ts'
 import { EtcdClient } from '../../etcd/client.ts'
@@ -240,7 +241,11 @@ class ZonefilesPublisher {
     if (!this.#options.validate) return true
     const text = await this.#folder.read(name)
     if (text === undefined) return false
-    const { accepted } = loadZoneText(text, name, originOf(name) ?? ROOT, { requireNs: false })
+    const { accepted } = loadZoneText(text, name, originOf(name) ?? ROOT, {
+      requireNs: false,
+      maxRecords: DEFAULT_MAX_RECORDS,
+      maxBytes: MAX_ZONE_BYTES,
+    })
     if (!accepted) this.#log.warning(`File ${name} stays, although etcd has no such key: it is not a good zone`)
     return accepted
   }
@@ -248,7 +253,11 @@ class ZonefilesPublisher {
   #isGoodZone(name: string, value: Uint8Array): boolean {
     const label = `${this.#options.prefix}${name}`
     // CoreDNS, for which the files are, takes zones without NS.
-    const { accepted, problems } = loadZoneText(value, label, originOf(name) ?? ROOT, { requireNs: false })
+    const { accepted, problems } = loadZoneText(value, label, originOf(name) ?? ROOT, {
+      requireNs: false,
+      maxRecords: DEFAULT_MAX_RECORDS,
+      maxBytes: MAX_ZONE_BYTES,
+    })
     if (accepted) return true
     for (const problem of problems) if (problem.severity === 'error') this.#log.error(formatProblem(problem))
     this.#log.error(`Cannot publish "${label}": it is not a good zone; the file stays as it is`)

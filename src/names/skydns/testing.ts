@@ -34,11 +34,9 @@ export function remove(tree: SkydnsTree, key: string): void {
 /** What changed, `origin owner` to lines `ttl type rdata`. */
 export function flushed(tree: Pick<SkydnsTree, 'flush'>): Record<string, string[]> {
   return Object.fromEntries(
-    tree
-      .flush()
-      .map(({ origin, owner, records }) => [
-        `${origin} ${formatName(owner)}`,
-        records.map(({ ttl, type, rdata }) => `${ttl} ${typeName(type)} ${formatRdata(type, rdata)}`),
-      ]),
+    [...tree.flush()].map(({ origin, owner, records }) => [
+      `${origin} ${formatName(owner)}`,
+      records.map(({ ttl, type, rdata }) => `${ttl} ${typeName(type)} ${formatRdata(type, rdata)}`),
+    ]),
   )
 }

@@ -94,17 +94,15 @@ export class SkydnsTree {
   }
 
   /** Names at and above the keys that changed since the last call, each once. */
-  flush(): NameChange[] {
-    const changes: NameChange[] = []
+  *flush(): Iterable<NameChange> {
     for (const path of this.#dirty) {
+      this.#dirty.delete(path)
       const zone = this.#zones.innermost(path)
       if (zone === undefined || !this.#isServed(path, zone)) continue
       const found = this.#workOut(path, zone)
       if (path === zone || found.cut !== undefined) this.#kept.set(path, found)
-      changes.push({ origin: this.#zones.originAt(zone), owner: nameOf(path), records: found.records })
+      yield { origin: this.#zones.originAt(zone), owner: nameOf(path), records: found.records }
     }
-    this.#dirty.clear()
-    return changes
   }
 
   /** All names of a zone that may have records. */

@@ -4,16 +4,22 @@
 //   snapshot ──▶ apply … flush        (once, before etcd is asked)
 //   mirror ────▶ apply … flush ──▶ snapshot
 //
+// Much at once is taken in step by step, between events of other sources; what comes meanwhile waits its turn. A value
+// whose fate is known later is remembered then.
+//
 // Only an observed deletion removes something. A cluster whose history is not the one we knew and that has nothing at all
 // under the prefix is no such observation: more likely etcd has lost its data, and names are kept until something is put there.
 
+import type { Steps } from '../../dns/steps.ts'
 import { EtcdClient } from '../../etcd/client.ts'
 import { mirror } from '../../etcd/mirror.ts'
 import type { MirrorChange, MirrorInfo } from '../../etcd/mirror.ts'
 import type { EtcdOptions } from '../../etcd/options.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { HoldfastError } from '../../lib/errors.ts'
+import { Batches } from '../batches.ts'
 import { SourceSnapshot, snapshotId } from '../snapshot.ts'
+import type { WorkQueue } from '../work-queue.ts'
 
 export interface SourceChange {
   readonly key: Uint8Array
@@ -25,9 +31,9 @@ export interface SourceChange {
 
 export interface EtcdFollower {
   /** Takes one change in; false when it is refused and shall not be remembered. */
-  apply(change: SourceChange): boolean
+  apply(change: SourceChange): boolean | Promise<boolean>
   /** Everything that belongs together has been applied. */
-  flush(revision: bigint): void
+  flush(revision: bigint): Steps<void> | undefined
   /** What is wrong with keys and values now, one line each. */
   problems(): readonly string[]
 }
@@ -57,7 +63,10 @@ export interface EtcdSourceOptions {
   readonly etcd: EtcdOptions
   readonly prefix: string
   readonly stateDirectory: string | undefined
+  /** What to do with a state on disk that lacks something: names that follow a primary are better unknown than wrong. */
+  readonly damagedState: 'use' | 'discard'
   readonly signal: AbortSignal
+  readonly work: WorkQueue
   readonly follower: EtcdFollower
   readonly onState: (state: SourceState) => void
   readonly onProblem: (message: string) => void
@@ -68,6 +77,8 @@ const PATIENCE_MS = { known: 2000, unknown: 3000 } as const
 /** How many keys there are is told no more often than this. */
 const STATE_MS = 1000
 const PROBLEMS_SHOWN = 5
+/** Keys that are taken in before other events have their turn. */
+const KEYS_AT_ONCE = 32
 
 /** The part of a cluster's history that is believed. */
 type Position = Pick<MirrorInfo, 'clusterId' | 'revision'>
@@ -89,19 +100,28 @@ export class EtcdSource {
   #error: Pick<HoldfastError, 'message' | 'hint'> | undefined
   #telling = false
   #defect: string | undefined
+  /** What is to be taken in, in order. */
+  readonly #batches: Batches
+  /** Nothing more is to be waited for than what is being taken in. */
+  #isKnown = false
 
   constructor(options: EtcdSourceOptions) {
-    const { type, etcd, prefix, stateDirectory, signal, onProblem } = options
+    const { type, etcd, prefix, stateDirectory, damagedState, signal, onProblem } = options
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#options = options
     this.settled = promise
     this.#settle = resolve
     this.#prefix = Buffer.from(prefix)
     this.client = new EtcdClient(etcd)
+    this.#batches = new Batches({
+      work: options.work,
+      onFailure: (thrown) => this.#fail(`follow "${prefix}"`, thrown),
+      onIdle: () => this.#settleWhenKnown(),
+    })
     signal.addEventListener('abort', () => this.client.close(), { once: true })
     if (stateDirectory !== undefined) {
       const id = snapshotId([type, ...etcd.endpoints.toSorted(), prefix])
-      this.#snapshot = SourceSnapshot.open(stateDirectory, id, onProblem)
+      this.#snapshot = SourceSnapshot.open(stateDirectory, id, onProblem, damagedState)
       signal.addEventListener('abort', () => this.#snapshot?.close(), { once: true })
     }
   }
@@ -116,11 +136,12 @@ export class EtcdSource {
       signal: this.#options.signal,
       ...(known !== undefined && { known }),
       ...(this.#position !== undefined && { knownClusterId: this.#position.clusterId }),
-      onChanges: (changes, info) => this.#take(changes, info),
+      onChanges: (changes, info) => this.#batches.add(() => this.#takeChanges(changes, info)),
       onState: (state) => {
         this.#up = state.up
         this.#error = state.up ? undefined : state.error
-        if (state.up || known !== undefined) this.#settle()
+        this.#isKnown ||= state.up || known !== undefined
+        this.#settleWhenKnown()
         this.#tell()
       },
     })
@@ -132,36 +153,65 @@ export class EtcdSource {
     })
   }
 
+  #settleWhenKnown(): void {
+    if (this.#isKnown && !this.#batches.isBusy) this.#settle()
+  }
+
   /** Takes in the last good state; keys and revisions of it. */
   #recall(): ReadonlyMap<string, bigint> | undefined {
     const content = this.#snapshot?.content
     if (content === undefined) return undefined
-    const known = new Map<string, bigint>()
-    for (const [name, { key, value, modRevision, lease }] of content.entries) {
-      this.#apply({ key, value, modRevision, lease })
-      known.set(name, modRevision)
-    }
-    this.#flush(content.revision)
-    this.#position = { clusterId: content.clusterId, revision: content.revision }
-    this.#keys = known.size
-    this.#startedFrom = content.savedAt
+    const { entries, revision, clusterId, savedAt } = content
+    this.#position = { clusterId, revision }
+    this.#keys = entries.size
+    this.#startedFrom = savedAt
     this.#snapshot?.release()
-    return known
+    this.#batches.add(() => this.#takeRecalled(entries.values(), revision))
+    return new Map(Array.from(entries, ([name, { modRevision }]) => [name, modRevision]))
   }
 
-  #take(changes: readonly MirrorChange[], info: MirrorInfo): void {
+  *#takeRecalled(entries: Iterable<SourceChange>, revision: bigint): Steps<void> {
+    let count = 0
+    for (const { key, value, modRevision, lease } of entries) {
+      void this.#apply({ key, value, modRevision, lease })
+      if (++count % KEYS_AT_ONCE === 0) yield
+    }
+    yield* this.#flush(revision)
+  }
+
+  *#takeChanges(changes: readonly MirrorChange[], info: MirrorInfo): Steps<void> {
     const { revision, clusterId, listed, count } = info
     const believed = this.#believe(changes, info)
-    if (believed === undefined) return this.#tell()
-    const accepted = believed.filter((change) => this.#apply(change))
+    if (believed === undefined) {
+      this.#tell()
+      return
+    }
     this.#position = { clusterId, revision }
     this.#keys = count
+    const accepted: SourceChange[] = []
+    for (const [i, change] of believed.entries()) {
+      const verdict = this.#apply(change)
+      if (typeof verdict !== 'boolean') this.#rememberLater(change, clusterId, verdict)
+      else if (verdict) accepted.push(change)
+      if (i % KEYS_AT_ONCE === KEYS_AT_ONCE - 1) yield
+    }
     if (accepted.length > 0 || listed) {
-      this.#flush(revision)
+      yield* this.#flush(revision)
       this.#snapshot?.append({ revision, clusterId, entries: accepted })
     }
     if (listed) this.#tell()
     else this.#tellSoon()
+  }
+
+  /** A state of another history that came meanwhile has the last word. */
+  #rememberLater(change: SourceChange, clusterId: bigint, verdict: Promise<boolean>): void {
+    const remember = (accepted: boolean) => {
+      const now = this.#position
+      this.#tellSoon()
+      if (!accepted || now === undefined || now.clusterId !== clusterId || now.revision < change.modRevision) return
+      this.#snapshot?.append({ ...now, entries: [change] })
+    }
+    verdict.then(remember).catch((thrown: unknown) => this.#fail('remember a change', thrown))
   }
 
   /** Undefined when all that was seen is another history, without a single key. */
@@ -194,7 +244,7 @@ export class EtcdSource {
   }
 
   /** A fault in what a key leads to is no reason to lose sight of the others. */
-  #apply(change: SourceChange): boolean {
+  #apply(change: SourceChange): boolean | Promise<boolean> {
     try {
       return this.#options.follower.apply(change)
     } catch (thrown) {
@@ -203,9 +253,10 @@ export class EtcdSource {
     }
   }
 
-  #flush(revision: bigint): void {
+  *#flush(revision: bigint): Steps<void> {
     try {
-      this.#options.follower.flush(revision)
+      const steps = this.#options.follower.flush(revision)
+      if (steps !== undefined) yield* steps
     } catch (thrown) {
       this.#fail(`publish revision ${revision} of "${this.#options.prefix}"`, thrown)
     }

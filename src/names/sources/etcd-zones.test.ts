@@ -83,12 +83,15 @@ describe('keys that are no domain names', () => {
   test('stand among the problems as long as they are there', () => {
     const zones = new EtcdZones({
       prefix: '/',
+      maxRecords: 1000,
       onZone: () => true,
       onGone: () => undefined,
       onProblem: () => undefined,
     })
-    const change = (key: Uint8Array, value: string | undefined) =>
-      zones.apply({ key, value: value === undefined ? undefined : Buffer.from(value), modRevision: 1n, lease: 0n })
+    const change = (key: Uint8Array, text: string | undefined): unknown => {
+      const value = text === undefined ? undefined : Buffer.from(text)
+      return zones.apply({ key, value, modRevision: 1n, lease: 0n })
+    }
     const notText = Uint8Array.of(0x2f, 0xff, 0xfe)
     expect(change(notText, zone())).toBe(false)
     change(Buffer.from('/a.test'), zone())

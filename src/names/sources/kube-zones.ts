@@ -1,5 +1,6 @@
 // Zones whose names come from Kubernetes objects, put into service name by name.
 
+import type { Steps } from '../../dns/steps.ts'
 import { formatName, isSubdomain, parseName } from '../../dns/name.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
@@ -49,8 +50,9 @@ export class KubeZones {
   }
 
   /** Puts what is wanted of these names into service. */
-  update(names: Iterable<string>, serial: number): void {
+  *update(names: Iterable<string>, serial: number): Steps<void> {
     for (const name of names) {
+      yield
       const owner = ownerOf(name)
       const zone = owner && this.#zones.find(({ wire }) => isSubdomain(owner, wire))
       if (owner !== undefined && zone !== undefined) this.#set(zone, owner, name)
@@ -61,7 +63,7 @@ export class KubeZones {
   /** What cannot be served is left out: whoever asks for it must not keep others from having their records there. */
   #set({ part, own, wire }: Zone, owner: Uint8Array, name: string): void {
     const ownRecords = own.get(formatName(owner)) ?? []
-    const place = { isApex: owner.length === wire.length, isTaken: ownRecords.length > 0 }
+    const place = { isApex: owner.length === wire.length, isTaken: ownRecords.length > 0, isFirst: part.isFirst() }
     const problems: string[] = []
     try {
       const records = this.#names.settle(name).flatMap((endpoint) => {
@@ -84,10 +86,12 @@ export class KubeZones {
 
 function faultInZone(
   { recordType, targets }: Endpoint,
-  { isApex, isTaken }: { readonly isApex: boolean; readonly isTaken: boolean },
+  { isApex, isTaken, isFirst }: { readonly isApex: boolean; readonly isTaken: boolean; readonly isFirst: boolean },
 ): string | undefined {
   if (recordType === 'CNAME' && isTaken) return 'the zone itself has records there; another name is wanted'
   if (recordType === 'CNAME' && targets.length > 1) return `it has ${targets.length} targets; one is wanted`
+  if (recordType === 'NS' && !isFirst)
+    return 'a source before this one has the zone, and a delegation would hide its names; expected a zone without others'
   // Whoever may create an object would otherwise have a say in who serves the zone.
   if (recordType === 'NS' && isApex) return 'it is the zone itself; its name servers are to be set with the zone'
   return undefined

@@ -24,6 +24,7 @@ beforeEach(() => {
   source = new Patroni({
     ...{ prefix: '/service/pg/', zone: 'pg.test.', ttlSeconds: 2, nameservers: ['ns1.test.', 'ns2.test.'] },
     part: {
+      isFirst: () => true,
       set: (owner, records) => {
         const data = records.map(({ type, rdata }) => formatRdata(type, rdata))
         pending.push([formatName(owner).replace('.pg.test.', ''), ...data].join(' '))

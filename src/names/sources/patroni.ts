@@ -53,7 +53,7 @@ export class Patroni implements EtcdFollower {
     return this.#problems
   }
 
-  flush(): void {
+  flush(): undefined {
     const { part, onProblem } = this.#options
     const { names, problems } = this.#current
     for (const problem of problems) if (!this.#problems.includes(problem)) onProblem(problem)

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { finish } from '../../dns/steps.ts'
 import { formatName } from '../../dns/name.ts'
 import { formatRdata } from '../../dns/rdata/rdata.ts'
 import { TYPE } from '../../dns/types.ts'
@@ -23,6 +24,7 @@ beforeEach(() => {
     partOf: (origin) => {
       const pending: string[] = []
       return {
+        isFirst: () => true,
         set: (owner, records) => {
           const addresses = records.filter(({ type }) => type === TYPE.A)
           const data = addresses.map(({ type, rdata }) => formatRdata(type, rdata))
@@ -54,7 +56,7 @@ function put(key: string, value: string | undefined, lease = 0n): boolean {
 }
 
 function flushed(revision: bigint): string[][] {
-  source.flush(revision)
+  finish(source.flush(revision))
   return committed.splice(0)
 }
 

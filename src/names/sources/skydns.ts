@@ -1,5 +1,6 @@
 // SkyDNS records in etcd, as ExternalDNS and its like write them: keys to a tree, the tree's names to parts of zones.
 
+import { finish, type Steps } from '../../dns/steps.ts'
 import type { SearchResult } from '../skydns/search.ts'
 import { SkydnsTree } from '../skydns/tree.ts'
 import type { SkydnsTreeOptions } from '../skydns/tree.ts'
@@ -11,6 +12,9 @@ export interface SkydnsOptions extends SkydnsTreeOptions {
   readonly partOf: (origin: string, tree: SkydnsTree) => ZonePart
   readonly onProblem: (message: string) => void
 }
+
+/** Names that are worked out before other events have their turn. */
+const NAMES_AT_ONCE = 32
 
 interface LeasedKey {
   readonly key: Uint8Array
@@ -64,15 +68,15 @@ export class Skydns implements EtcdFollower {
   }
 
   /** Serials are etcd's revisions: the same on every server, and never smaller after a restart. */
-  flush(revision: bigint): void {
+  *flush(revision: bigint): Steps<void> {
     this.#serial = Number(BigInt.asUintN(32, revision))
-    this.#publish()
+    yield* this.#publish()
   }
 
   /** It has become known when a lease ends. */
   leaseMoved(lease: bigint): void {
     for (const { key, value } of this.#byLease.get(lease)?.values() ?? []) this.#put(key, value, lease)
-    this.#publish()
+    finish(this.#publish())
   }
 
   problems(): readonly string[] {
@@ -89,13 +93,15 @@ export class Skydns implements EtcdFollower {
   }
 
   /** All names that changed become one change of each zone. */
-  #publish(): void {
+  *#publish(): Steps<void> {
     const touched = new Set<ZonePart>(this.#flushed ? [] : this.#parts.values())
     this.#flushed = true
+    let count = 0
     for (const { origin, owner, records } of this.#tree.flush()) {
       const part = this.#parts.get(origin)
       part?.set(owner, records)
       if (part !== undefined) touched.add(part)
+      if (++count % NAMES_AT_ONCE === 0) yield
     }
     for (const part of touched) part.commit(this.#serial)
   }

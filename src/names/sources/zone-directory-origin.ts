@@ -1,10 +1,12 @@
-// The origin a file name stands for: CoreDNS's pattern, found anywhere in the name, and its template, in which
+// The origin of a zone file by its name: CoreDNS's pattern, found anywhere in the name, and its template, in which
 // ${1} or $1 is a group by number, ${name} or $name one by name, and $$ a dollar sign.
 
+import { type Captures, goRegExp } from '../../lib/go-regexp.ts'
 import { formatName, isSubdomain, lowerName, NameError, parseName, ROOT } from '../../dns/name.ts'
 
 export interface OriginRule {
-  readonly pattern: RegExp
+  /** Ours, with numbered groups, or text: a user's, in Go syntax. Text can be passed between threads. */
+  readonly pattern: RegExp | string
   readonly template: string
   /** Origins must be one of these or below. */
   readonly zones: readonly string[]
@@ -13,10 +15,17 @@ export interface OriginRule {
 /** Absolute and lower case; undefined for a file that is no zone, `invalid` for one with an impossible name. */
 export type Origin = { readonly origin: string } | { readonly invalid: string } | undefined
 
-export function originOf(fileName: string, { pattern, template, zones }: OriginRule): Origin {
-  const match = pattern.exec(fileName)
-  if (match === null) return undefined
-  const text = expandTemplate(template, match)
+/** Compiles the pattern once, for all file names. */
+export function originReader(rule: OriginRule): (fileName: string) => Origin {
+  const match = typeof rule.pattern === 'string' ? goRegExp(rule.pattern).captures : capturesOf(rule.pattern)
+  return (fileName) => {
+    const captures = match(fileName)
+    return captures && readOrigin(fileName, captures, rule)
+  }
+}
+
+function readOrigin(fileName: string, captures: Captures, { template, zones }: OriginRule): Origin {
+  const text = expandTemplate(template, captures)
   if (text === '') return undefined
   try {
     const name = lowerName(parseName(text, ROOT))
@@ -28,10 +37,16 @@ export function originOf(fileName: string, { pattern, template, zones }: OriginR
   }
 }
 
-export function expandTemplate(template: string, match: RegExpExecArray): string {
+function capturesOf(pattern: RegExp): (text: string) => Captures | undefined {
+  return (text) => {
+    const match = pattern.exec(text)
+    return match === null ? undefined : { group: (name) => match[Number(name)] ?? '' }
+  }
+}
+
+function expandTemplate(template: string, captures: Captures): string {
   return template.replace(/\$(?:\$|\{(\w+)\}|(\w+))/gu, (whole, braced?: string, bare?: string) => {
     const name = braced ?? bare
-    if (name === undefined) return whole[0]
-    return (/^\d+$/u.test(name) ? match[Number(name)] : match.groups?.[name]) ?? ''
+    return name === undefined ? whole[0] : captures.group(name)
   })
 }

@@ -71,7 +71,7 @@ export class DirectoryWatch {
   }
 
   #fail(directory: string, error: unknown): void {
-    if (this.#failed || /^(?:ENOENT|EACCES)\b/u.test(messageOf(error))) return
+    if (this.#failed || isPassing(error)) return
     this.#failed = true
     this.#options.onFailure(directory, messageOf(error))
   }
@@ -116,4 +116,10 @@ function identityOf(directory: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The directory is gone or closed: the next look at all directories reports it. */
+function isPassing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' || code === 'EACCES'
 }

@@ -73,7 +73,7 @@ function follow(options: Partial<ZoneDirectoryOptions> = {}): Seen {
 }
 
 const at = (...parts: string[]) => join(base, 'zones', ...parts)
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 5 })
 const names = (seen: Seen) => [...seen.zones.keys()].sort()
 
 describe('at the start', () => {

@@ -13,7 +13,7 @@ import { isUnfinished } from './unfinished.ts'
 import { KnownContent } from './zone-directory-content.ts'
 import { STALE_RETRY_MS, ZoneDependencies } from './zone-directory-dependencies.ts'
 import { kindOf, pathsLeadingTo } from './zone-directory-links.ts'
-import { originOf, type OriginRule } from './zone-directory-origin.ts'
+import { originReader, type OriginRule } from './zone-directory-origin.ts'
 import { scanDirectory } from './zone-directory-scan.ts'
 import { DirectoryWatch } from './zone-directory-watch.ts'
 
@@ -34,6 +34,7 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 export class ZoneDirectory {
   readonly #options: ZoneDirectoryOptions
+  readonly #readOrigin: ReturnType<typeof originReader>
   readonly #root: string
   readonly #watch: DirectoryWatch
   readonly #content = new KnownContent()
@@ -55,6 +56,7 @@ export class ZoneDirectory {
 
   constructor(options: ZoneDirectoryOptions) {
     this.#options = options
+    this.#readOrigin = originReader(options)
     this.#root = resolve(options.directory)
     this.#watch = new DirectoryWatch({
       onQuiet: (paths, lost) => this.#lookAt(paths, lost),
@@ -215,7 +217,7 @@ export class ZoneDirectory {
   #originOf(path: string): string | undefined {
     const known = this.#origins.get(path)
     if (known !== undefined) return known
-    const found = originOf(basename(path), this.#options)
+    const found = this.#readOrigin(basename(path))
     if (found === undefined || 'origin' in found) return found?.origin
     this.#report(path, `Cannot load "${path}": "${found.invalid}" is not a domain name`)
     return undefined

@@ -34,7 +34,7 @@ function follow(path: string, reloadMs = 3_600_000) {
   return { source, events, problems, unreadable }
 }
 
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 5 })
 
 test('every origin is loaded at the start and again on each change of content', async () => {
   const path = join(base, 'db')

@@ -14,7 +14,7 @@ import {
 import { objectFilter, selectedBy } from '../annotations-filter.ts'
 import type { EndpointSource, FollowedObjects, RootEndpoints } from '../endpoint-source.ts'
 import { usableHostnames, usableTargets } from '../hostname-check.ts'
-import { endpointsForHostname } from '../hostname-endpoints.ts'
+import { endpointsForHostname, type TargetSet } from '../hostname-endpoints.ts'
 import { keeper } from '../kept-object.ts'
 import { KeyGroups } from '../key-groups.ts'
 import { ObjectProblems } from '../object-problems.ts'
@@ -37,7 +37,7 @@ import {
   gatewaysOf,
   readGateway,
   type RouteSurroundings,
-  routeTargets,
+  routeGateways,
 } from './route-listeners.ts'
 
 export function gatewaySource(kind: RouteKind, settings: SourceSettings, templates: NameTemplates): EndpointSource {
@@ -131,11 +131,21 @@ class GatewaySource implements EndpointSource {
     if (route === undefined) return { endpoints: [], problems: [] }
     const problems = new ObjectProblems(this.#word, key)
     const annotations = readAnnotations(route, this.#settings.annotationPrefixes)
-    const found = routeTargets(route, this.#hostnames(route, annotations, problems), this.#surroundings)
+    const found = routeGateways(route, this.#hostnames(route, annotations, problems), this.#surroundings)
     const details = endpointDetails(annotations, root, problems)
-    const endpoints = Array.from(found, ([hostname, targets]) =>
-      endpointsForHostname(hostname, usableTargets([...targets], problems), details),
-    )
+    const shared = new Map<string, TargetSet>()
+    const numbers = new Map<AttachableGateway, number>()
+    const numberOf = (gateway: AttachableGateway) => {
+      numbers.set(gateway, numbers.get(gateway) ?? numbers.size)
+      return numbers.get(gateway)
+    }
+    const endpoints = Array.from(found, ([hostname, gateways]) => {
+      const all = [...gateways]
+      const key = all.map(numberOf).join(' ')
+      const targets = shared.get(key) ?? usableTargets([...new Set(all.flatMap((each) => each.targets))], problems)
+      shared.set(key, targets)
+      return endpointsForHostname(hostname, targets, details)
+    })
     return { endpoints: endpoints.flat(), problems: problems.sentences }
   }
 

@@ -73,20 +73,22 @@ export interface RouteSurroundings {
   readonly namespaceLabels: (name: string) => Readonly<Record<string, string>> | undefined
 }
 
-/** The names with their targets; of `hostnames`, an empty one stands for whatever name a listener has. */
-export function routeTargets(
+/** The names with the Gateways they lead to; of `hostnames`, an empty one stands for whatever name a listener has. */
+export function routeGateways(
   route: Route,
   hostnames: readonly string[],
   surroundings: RouteSurroundings,
-): ReadonlyMap<string, ReadonlySet<string>> {
-  const found = new Map<string, Set<string>>()
+): ReadonlyMap<string, ReadonlySet<AttachableGateway>> {
+  const found = new Map<string, Set<AttachableGateway>>()
   for (const { parentRef, gateway } of acceptedParents(route, surroundings))
     for (const listener of gateway.listeners) {
       if (!fits(listener, parentRef, gateway, route, surroundings)) continue
       for (const hostname of hostnames) {
         const name = listener.hostname === undefined ? undefined : overlap(listener.hostname, hostname)
         if (name === undefined || name === '') continue
-        found.set(name, new Set([...(found.get(name) ?? []), ...gateway.targets]))
+        const known = found.get(name)
+        if (known === undefined) found.set(name, new Set([gateway]))
+        else known.add(gateway)
       }
     }
   return found

@@ -10,6 +10,7 @@ import type { DomainFilterOptions } from '../../endpoints/domain-filter.ts'
 import type { NameProblem } from './name-changes.ts'
 import type { SkydnsStore } from './skydns-store.ts'
 import { asStored, storageProblem } from './storable.ts'
+import { type GuardOptions, refusalOf } from './webhook-guard.ts'
 import { formatEndpoints, parseChanges, parseEndpoints } from './webhook-json.ts'
 
 const MEDIA_TYPE = 'application/external.dns.webhook+json;version=1'
@@ -28,6 +29,7 @@ const MAX_CONNECTIONS = 16
 export interface WebhookOptions {
   readonly store: Pick<SkydnsStore, 'caughtUp' | 'endpoints' | 'apply'>
   readonly domains: DomainFilterOptions
+  readonly guard: GuardOptions
   readonly log: Log
   /** Of every answer. */
   readonly onAnswer?: (route: string, status: number) => void
@@ -80,19 +82,28 @@ export class WebhookServer {
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path] = (request.url ?? '').split('?', 1)
     const methods = Object.hasOwn(this.#routes, path) ? this.#routes[path] : undefined
-    const { status, body = '', type = 'text/plain; charset=utf-8' } = await this.#answer(methods, request)
+    const { status, body = '', type = 'text/plain; charset=utf-8' } = await this.#answer(path, methods, request)
     this.#options.onAnswer?.(methods === undefined ? 'other' : path, status)
     if (response.destroyed) return
     response.writeHead(status, {
       ...(status !== 204 && { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
       ...(status === 405 && { allow: Object.keys(methods ?? {}).join(', ') }),
+      ...(status === 401 && { 'www-authenticate': 'Basic realm="holdfast"' }),
       // What was not read of the request must not be taken for another one.
       ...(!request.complete && { connection: 'close' }),
     })
     response.end(request.method === 'HEAD' ? undefined : body)
   }
 
-  async #answer(methods: Readonly<Record<string, Handler>> | undefined, request: IncomingMessage): Promise<Answer> {
+  async #answer(
+    path: string,
+    methods: Readonly<Record<string, Handler>> | undefined,
+    request: IncomingMessage,
+  ): Promise<Answer> {
+    // A probe has no password.
+    const { password, ...guard } = this.#options.guard
+    const refusal = refusalOf(request, { ...guard, password: path === '/healthz' ? undefined : password })
+    if (refusal !== undefined) return { status: refusal.status, body: `${refusal.reason}\n` }
     if (methods === undefined) return { status: 404, body: 'Not Found\n' }
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
     if (!Object.hasOwn(methods, method)) return { status: 405, body: 'Method Not Allowed\n' }
