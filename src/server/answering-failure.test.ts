@@ -11,6 +11,7 @@ import { Control } from '../zone/epoch.ts'
 import type { Answering } from './answering.ts'
 import { ArenaReader } from './arena-reader.ts'
 import { Responder } from './responder.ts'
+import { TcpConnections } from './tcp-connections.ts'
 import { TcpListener } from './tcp.ts'
 import { DgramListener } from './udp/dgram-listener.ts'
 
@@ -66,7 +67,7 @@ describe('a query whose answering fails', () => {
 
   test('by TCP ends its connection, and the next one is accepted', async () => {
     const port = await freePort()
-    const listener = new TcpListener(answering, { open: 0, accepted: 0, refused: 0 })
+    const listener = new TcpListener(answering, new TcpConnections())
     await listener.listen({ host: '127.0.0.1', port, scope: 0, blocks: [] })
     for (const round of [1, 2]) {
       const client = connect(port, '127.0.0.1')

@@ -13,6 +13,8 @@ export interface Answering {
   readonly handOver: (
     query: Uint8Array,
     block: number,
+    /** One of HANDOVER. */
+    reason: number,
     address: string,
     port: number,
   ) => Promise<Uint8Array | undefined>

@@ -44,7 +44,11 @@ export interface ServerBlock {
   readonly minimalAny: boolean
   readonly log: readonly LogConfig[]
   readonly errors: boolean
+  /** `consolidate` of `errors`; the first rule that matches counts. */
+  readonly errorRules?: readonly ErrorRule[]
   readonly health: HttpAddress | undefined
+  /** Where /status is; next to /health unless given. */
+  readonly status?: HttpAddress | 'off'
   readonly lameduckMs: number
   readonly ready: HttpAddress | undefined
   readonly prometheus: HttpAddress | undefined
@@ -84,8 +88,8 @@ export interface FileConfig extends SourceConfig {
 export interface AutoConfig extends SourceConfig {
   readonly zones: readonly string[]
   readonly directory: string
-  /** Matched against the file name as CoreDNS does (unanchored, Go syntax). */
-  readonly pattern: RegExp
+  /** Found anywhere in the file name, as in CoreDNS. Text is in Go syntax. */
+  readonly pattern: RegExp | string
   /** Origin template with `${1}` for capture groups. */
   readonly template: string
   readonly reloadMs: number
@@ -114,6 +118,10 @@ export interface SkydnsConfig extends SourceConfig {
 export interface EtcdZonesConfig extends SourceConfig {
   readonly prefix: string
   readonly etcd: EtcdConnection
+  /** How many records a zone may have. */
+  readonly maxRecords: number
+  /** Zones at or below zones of sources before this one that it may bring nevertheless, with all that is below them. */
+  readonly allowZones: readonly string[]
   readonly fallthrough: readonly string[]
 }
 
@@ -188,6 +196,16 @@ export interface CacheConfig {
   /** Names excluded by `disable success|denial [ZONES]`. */
   readonly disableSuccess: readonly string[]
   readonly disableDenial: readonly string[]
+}
+
+/** `consolidate DURATION REGEXP [LEVEL] [show_first]`: failures that are reported together. */
+export interface ErrorRule {
+  readonly durationMs: number
+  /** The pattern as written, for the report. */
+  readonly source: string
+  readonly pattern: { test(text: string): boolean }
+  readonly level: 'error' | 'warning' | 'info' | 'debug'
+  readonly showFirst: boolean
 }
 
 /** `log [NAMES...] [FORMAT] { class ... }` */

@@ -1,13 +1,13 @@
 // Queries on their way elsewhere, with what each server block resolves them with. Whatever goes wrong with one of
 // them, the others and the server go on.
 
-import { lowerName, parseName } from '../dns/name.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { View } from '../zone/query.ts'
 import type { ServerBlock } from './config.ts'
+import { ErrorLog } from './error-log.ts'
 import type { Handover, HandoverBlock } from './handover.ts'
-import type { HandoverLimit } from './handover-limit.ts'
+import type { HandoverGate } from './handover-gate.ts'
 import type { Responder } from './responder.ts'
 import { fitUdp } from './truncate.ts'
 import { addressBytes, formatAddress } from './udp/sockaddr.ts'
@@ -17,13 +17,15 @@ import { Resolver } from './upstream/resolver.ts'
 import type { ResolverClient } from './upstream/resolver.ts'
 import { createUpstreamStats } from './upstream/stats.ts'
 import type { UpstreamStats } from './upstream/stats.ts'
+import type { WaitingPlaces } from './waiting-places.ts'
 
 export interface HandedQueriesOptions {
   readonly blocks: readonly ServerBlock[]
   readonly views: readonly View[]
   readonly responder: Responder
   readonly handover: Handover
-  readonly limit: HandoverLimit
+  readonly gate: HandoverGate
+  readonly places: WaitingPlaces
   /** Gives up everything that is under way. */
   readonly signal: AbortSignal
   readonly log: Log
@@ -32,6 +34,8 @@ export interface HandedQueriesOptions {
   readonly failed: (thrown: unknown) => void
   readonly onFatal: (error: HoldfastError) => void
 }
+
+const FEW_QUEUED = 128
 
 interface BlockState extends HandoverBlock {
   readonly upstreamStats: UpstreamStats
@@ -43,26 +47,26 @@ export class HandedQueries {
   readonly #options: HandedQueriesOptions
   readonly #blocks: readonly BlockState[]
   readonly #waiting = new Set<Promise<unknown>>()
+  /** Places in the queue that are given back together. */
+  #left: number[] = []
 
   constructor(options: HandedQueriesOptions) {
     this.#options = options
     this.#blocks = options.blocks.map((block, index) => this.#stateOf(block, options.views[index]))
   }
 
-  /** For a query that a worker counted when it handed it over. Never rejects. */
-  answerHanded({ saved, block }: HandedPacket): Promise<Uint8Array | undefined> {
+  /** For a query that came from a worker through the gate. Never rejects. */
+  answerHanded({ saved, block, reason, place }: HandedPacket): Promise<Uint8Array | undefined> {
+    this.#leaveGate(place)
     const v4 = saved.name.length === 16
     const address = formatAddress(v4 ? saved.name.subarray(4, 8) : saved.name.subarray(8, 24))
     const port = (saved.name[2] << 8) | saved.name[3]
-    return this.#track(this.#answer(saved.packet, block, { address, port, transport: 'udp' }))
+    return this.#track(this.#answer(saved.packet, block, reason, { address, port, transport: 'udp' }))
   }
 
   /** For a query of the main thread; undefined when it is dropped. Never rejects. */
-  async answer(query: Uint8Array, block: number, client: ResolverClient): Promise<Uint8Array | undefined> {
-    const { limit } = this.#options
-    if (!limit.admits()) return undefined
-    limit.add(1)
-    return this.#track(this.#answer(query, block, client))
+  answer(query: Uint8Array, block: number, reason: number, client: ResolverClient): Promise<Uint8Array | undefined> {
+    return this.#track(this.#answer(query, block, reason, client))
   }
 
   /** Resolves when everything that waits now is answered. */
@@ -82,7 +86,7 @@ export class HandedQueries {
   }
 
   #stateOf(block: ServerBlock, view: View): BlockState {
-    const { signal, log } = this.#options
+    const { signal, log, places } = this.#options
     const upstreamStats = createUpstreamStats()
     const forwards = block.forwards.length > 0 || block.alternates.length > 0
     return {
@@ -90,28 +94,42 @@ export class HandedQueries {
       resolver: new Resolver(block, {
         signal,
         stats: upstreamStats,
+        places,
+        errors: block.errors ? new ErrorLog(block.errorRules ?? [], log, signal) : undefined,
         log: { warn: (message: string) => log.warning(message), info: (message: string) => log.info(message) },
       }),
       upstreamStats,
       forwards,
       loop: block.loop && forwards ? new LoopDetector(block.zones[0]) : undefined,
-      fallthrough: [...block.files, ...block.autos, ...block.skydns, ...block.etcdZones].flatMap(({ fallthrough }) =>
-        fallthrough.map((name) => lowerName(parseName(name))),
-      ),
     }
   }
 
   #track<T>(answer: Promise<T>): Promise<T> {
     this.#waiting.add(answer)
-    return answer.finally(() => {
-      this.#waiting.delete(answer)
-      this.#options.limit.answered()
-    })
+    return answer.finally(() => this.#waiting.delete(answer))
   }
 
-  async #answer(query: Uint8Array, block: number, client: ResolverClient): Promise<Uint8Array | undefined> {
+  /** Under load in the next turn of the event loop, so that a flood does not keep this one going. */
+  #leaveGate(place: number): void {
+    const { gate } = this.#options
+    if (gate.queued < FEW_QUEUED) return gate.leave(place)
+    if (this.#left.length === 0)
+      setImmediate(() => {
+        for (const each of this.#left) gate.leave(each)
+        this.#left = []
+      })
+    this.#left.push(place)
+  }
+
+  async #answer(
+    query: Uint8Array,
+    block: number,
+    reason: number,
+    client: ResolverClient,
+  ): Promise<Uint8Array | undefined> {
     try {
-      const response = await this.#resolve(query, block, client)
+      const response = await this.#resolve(query, block, reason, client)
+      if (response === undefined) return undefined
       return client.transport === 'tcp' ? response : fitUdp(query, response, this.#blocks[block].view.udpBytes)
     } catch (thrown) {
       this.#options.failed(thrown)
@@ -119,13 +137,19 @@ export class HandedQueries {
     }
   }
 
-  async #resolve(query: Uint8Array, block: number, client: ResolverClient): Promise<Uint8Array> {
+  async #resolve(
+    query: Uint8Array,
+    block: number,
+    reason: number,
+    client: ResolverClient,
+  ): Promise<Uint8Array | undefined> {
     const { responder, handover, answered } = this.#options
     const state = this.#blocks[block]
     if (state.loop?.seen(query) === true) this.#reportLoop(state.loop.zone)
     const started = performance.now()
     this.#setClient(client)
-    const response = await handover.answer(query, state, client)
+    const response = await handover.answer(query, reason, state, client)
+    if (response === undefined) return undefined
     this.#setClient(client)
     responder.record(block, query, response, client.transport === 'tcp', (performance.now() - started) / 1000)
     answered()

@@ -2,7 +2,7 @@ import { MessageChannel } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { question } from '../../test/support/fault-server.ts'
 import { PLAIN_VIEW } from '../../test/support/local-answer.ts'
-import { serverBlock } from '../../test/support/resolver-block.ts'
+import { forwardTo, serverBlock } from '../../test/support/resolver-block.ts'
 import { decodeMessage } from '../dns/message.ts'
 import type { Message } from '../dns/message.ts'
 import { parseName } from '../dns/name.ts'
@@ -13,20 +13,30 @@ import { Directory } from '../zone/directory.ts'
 import { ZoneEdits } from '../zone/edits.ts'
 import { EdnsContext } from '../zone/edns.ts'
 import { Control } from '../zone/epoch.ts'
-import { Query } from '../zone/query.ts'
+import { HANDOVER, Query } from '../zone/query.ts'
 import { ArenaReader } from './arena-reader.ts'
+import type { ForwardConfig } from './config.ts'
 import { Handover } from './handover.ts'
 import type { Search } from './handover.ts'
 import { Resolver } from './upstream/resolver.ts'
 import { createUpstreamStats } from './upstream/stats.ts'
+import { WaitingPlaces } from './waiting-places.ts'
 
 const SOA = Uint8Array.of(1, 0x61, 0, 1, 0x62, 0, ...new Uint8Array(20))
 const MANY = 100
 const COOKIE = 10
+const CLIENT = { address: '127.0.0.1', port: 1, transport: 'udp' } as const
 const CLIENT_COOKIE = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
 
+interface SearchedZone {
+  /** Fails when the query is dropped. */
+  readonly ask: (packet: Uint8Array) => Promise<Message>
+  readonly edns: EdnsContext
+  readonly places: WaitingPlaces
+}
+
 /** Asks a zone whose name `many` has many addresses, and whose searches are answered by `search`. */
-function searchedZone(search: Search): { ask: (packet: Uint8Array) => Promise<Message>; edns: EdnsContext } {
+function searchedZone(search: Search, forwards: readonly ForwardConfig[] = []): SearchedZone {
   const arena = new Arena(1 << 16)
   const control = Control.create(1)
   const zone = new ZoneEdits(parseName('example.'))
@@ -38,22 +48,24 @@ function searchedZone(search: Search): { ask: (packet: Uint8Array) => Promise<Me
   port1.postMessage({ generation: 1, arena: arena.buffer })
   control.nextGeneration()
   const query = new Query()
+  const places = new WaitingPlaces()
   const edns = new EdnsContext(new Uint8Array(16), 100)
-  const handover = new Handover(query, edns, new ArenaReader(control, 0, port2, query), search)
-  const resolver = new Resolver(serverBlock({}), {
+  const handover = new Handover(query, edns, new ArenaReader(control, 0, port2, query), search, places)
+  const resolver = new Resolver(serverBlock({ forwards }), {
     signal: new AbortController().signal,
     stats: createUpstreamStats(),
+    places,
+    errors: undefined,
     log: { warn: () => undefined, info: () => undefined },
   })
-  const block = { view: { ...PLAIN_VIEW, searches: true }, resolver, fallthrough: [] }
+  const block = { view: { ...PLAIN_VIEW, searches: true, handsOver: forwards.length > 0 }, resolver }
   const ask = async (packet: Uint8Array) => {
-    const message = decodeMessage(
-      await handover.answer(packet, block, { address: '127.0.0.1', port: 1, transport: 'udp' }),
-    )
+    const response = await handover.answer(packet, HANDOVER.search, block, CLIENT)
+    const message = response === undefined ? 'dropped' : decodeMessage(response)
     if (typeof message === 'string') throw new Error(message)
     return message
   }
-  return { ask, edns }
+  return { ask, edns, places }
 }
 
 test('an alias found by a search leads to all addresses, also those too many for UDP', async () => {
@@ -62,6 +74,23 @@ test('an alias found by a search leads to all addresses, also those too many for
   const { answers } = await ask(question('*.x.example.', TYPE.A))
   expect(answers).toHaveLength(1 + MANY)
 })
+
+test('a search whose alias cannot be followed for want of a place is dropped, not denied', async () => {
+  const alias = { type: TYPE.CNAME, ttl: 60, rdata: parseName('elsewhere.test.') }
+  // Nothing is sent to this port.
+  const zone = searchedZone(() => {
+    takeMostPlaces(zone.places)
+    return Promise.resolve({ found: true, records: [alias], additional: [] })
+  }, [forwardTo([9])])
+  await expect(zone.ask(question('*.x.example.', TYPE.A))).rejects.toThrow('dropped')
+})
+
+/** Afterwards only clients with fewer than ten places get another, and the client has ten. */
+function takeMostPlaces(places: WaitingPlaces): void {
+  for (let i = 0; i < 10; i++) places.take(CLIENT, `question ${i}`)
+  for (let i = 0; places.taken < 6100; i++)
+    places.take({ address: `10.0.${i >> 8}.${i & 255}`, transport: 'udp' }, 'question')
+}
 
 test('the cookie of an answer to a search is that of its client, whoever asks meanwhile', async () => {
   const nothing = { found: true, records: [], additional: [] }

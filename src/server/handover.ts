@@ -1,4 +1,4 @@
-// Queries the zones do not settle, on the main thread: asks the zones once more what they have to say, then the
+// Queries the zones do not settle, on the main thread: asks the zones once more for what they do say of them, then the
 // block's resolver. An alias that leaves our zones is followed there and the two answers are joined. A question that
 // searches is put to the source of its zone.
 
@@ -9,12 +9,15 @@ import { RCODE, TYPE } from '../dns/types.ts'
 import { answer } from '../zone/answer.ts'
 import { emitOpt } from '../zone/edns.ts'
 import type { EdnsContext } from '../zone/edns.ts'
-import { ZONE, ZONE_FLAG } from '../zone/layout.ts'
+import { fallsThrough } from '../zone/fallthrough.ts'
+import { ZONE } from '../zone/layout.ts'
 import { HANDOVER } from '../zone/query.ts'
 import type { Query, View } from '../zone/query.ts'
 import type { ArenaReader } from './arena-reader.ts'
+import { readQuery } from '../zone/read-query.ts'
 import type { LocalAnswer, Resolver, ResolverClient } from './upstream/resolver.ts'
 import { OPT_BYTES, withOptions } from './upstream/wire.ts'
+import type { WaitingPlaces } from './waiting-places.ts'
 
 const LONGEST_MESSAGE = 65_535
 const NO_OPTIONS: Uint8Array = new Uint8Array(0)
@@ -22,8 +25,6 @@ const NO_OPTIONS: Uint8Array = new Uint8Array(0)
 export interface HandoverBlock {
   readonly view: View
   readonly resolver: Resolver
-  /** Lower-case wire names whose NXDOMAIN goes on. */
-  readonly fallthrough: readonly Uint8Array[]
 }
 
 /** What a question with `*` or `any` labels finds in a zone (SkyDNS); undefined when that cannot be told. */
@@ -63,45 +64,65 @@ export class Handover {
   readonly #search: Search
   readonly #edns: EdnsContext
   readonly #arena: ArenaReader
+  readonly #places: WaitingPlaces
   readonly #scratch = new Uint8Array(LONGEST_MESSAGE)
   /** The zone that the last question searches. */
   #searched: SearchedZone = { origin: '', fallthrough: false, leastTtl: 0 }
 
-  constructor(query: Query, edns: EdnsContext, arena: ArenaReader, search: Search) {
+  constructor(query: Query, edns: EdnsContext, arena: ArenaReader, search: Search, places: WaitingPlaces) {
+    this.#places = places
     this.#query = query
     this.#search = search
     this.#edns = edns
     this.#arena = arena
   }
 
-  /** Resolves to the response. For UDP, what the zones say is cut to size; what is joined or comes from elsewhere is not. */
-  answer(packet: Uint8Array, block: HandoverBlock, client: ResolverClient): Promise<Uint8Array> {
-    return this.#answer(packet, block, client, client.transport === 'tcp')
+  /**
+   * Resolves to the response; undefined when the client has too much waiting. For UDP, what the zones say is cut to
+   * size; what is joined or comes from elsewhere is not. `reason` is what the zones said when they were asked first.
+   */
+  answer(
+    packet: Uint8Array,
+    reason: number,
+    block: HandoverBlock,
+    client: ResolverClient,
+  ): Promise<Uint8Array | undefined> {
+    return this.#answer(packet, reason, block, client, client.transport === 'tcp')
   }
 
-  async #answer(packet: Uint8Array, block: HandoverBlock, client: ResolverClient, tcp: boolean): Promise<Uint8Array> {
+  async #answer(
+    packet: Uint8Array,
+    reason: number,
+    block: HandoverBlock,
+    client: ResolverClient,
+    tcp: boolean,
+  ): Promise<Uint8Array | undefined> {
     const { view, resolver } = block
-    const reason = this.#reason(packet, view, tcp)
-    const options = this.#options(view)
-    if (reason === HANDOVER.search) return this.#answerSearch(packet, block, client, options)
-    if (reason === HANDOVER.uncovered) return withOptions(await resolver.resolve(packet, client), options)
+    if (reason === HANDOVER.search) return this.#answerSearch(packet, block, client)
+    if (reason === HANDOVER.uncovered) {
+      this.#read(packet, tcp)
+      const options = this.#options(view)
+      const response = await resolver.resolve(packet, client)
+      return response && withOptions(response, options)
+    }
     const local = this.#local(packet, view, tcp)
+    const options = this.#options(view)
     if (reason === HANDOVER.alias) return this.#followAlias(packet, local, resolver, client)
-    const fallthrough = reason === HANDOVER.fallthrough && this.#fallsThrough(block)
-    const outcome: LocalAnswer = { rcode: local[3] & 0x0f, message: local, fallthrough }
-    return withOptions(await resolver.resolve(packet, client, outcome), options)
+    const outcome: LocalAnswer = {
+      rcode: local[3] & 0x0f,
+      message: local,
+      fallthrough: reason === HANDOVER.fallthrough,
+    }
+    const response = await resolver.resolve(packet, client, outcome)
+    return response && withOptions(response, options)
   }
 
-  #reason(packet: Uint8Array, view: View, tcp: boolean): number {
-    this.#ask(packet, view, tcp)
-    return this.#query.handover
-  }
-
-  /** What our OPT record has to say to the query just asked: NSID, cookie, keepalive. */
+  /** What our OPT record has to say to the query read last: NSID, cookie, keepalive. */
   #options(view: View): Uint8Array {
     const query = this.#query
     if (!query.edns) return NO_OPTIONS
-    const start = query.at
+    const start = query.questionEnd
+    query.at = start
     emitOpt(query, view, this.#edns)
     return this.#scratch.slice(start + OPT_BYTES, query.at)
   }
@@ -112,6 +133,12 @@ export class Handover {
       0,
       this.#ask(packet, { ...view, handsOver: false, searches: false, handoverRcodes: 0 }, tcp),
     )
+  }
+
+  #read(packet: Uint8Array, tcp: boolean): void {
+    this.#scratch.set(packet)
+    this.#query.open(this.#scratch, 0, packet.length, LONGEST_MESSAGE, tcp)
+    readQuery(this.#query)
   }
 
   #ask(packet: Uint8Array, view: View, tcp: boolean): number {
@@ -132,7 +159,7 @@ export class Handover {
     const start = zone + ZONE.name * 4
     return {
       origin: formatName(bytes.slice(start, start + words[(zone >> 2) + ZONE.nameLength])),
-      fallthrough: (words[(zone >> 2) + ZONE.flags] & ZONE_FLAG.fallthrough) !== 0,
+      fallthrough: fallsThrough(this.#query),
       leastTtl: words[(zone >> 2) + ZONE.leastTtl],
     }
   }
@@ -142,16 +169,23 @@ export class Handover {
     packet: Uint8Array,
     block: HandoverBlock,
     client: ResolverClient,
-    options: Uint8Array,
-  ): Promise<Uint8Array> {
+  ): Promise<Uint8Array | undefined> {
     const { view, resolver } = block
-    const { type } = this.#query
+    const tcp = client.transport === 'tcp'
+    const length = this.#ask(packet, view, tcp)
+    const { type, handover } = this.#query
+    // The zone may have gone since.
+    if (handover === 0) return this.#scratch.slice(0, length)
+    if (handover !== HANDOVER.search) return this.#answer(packet, handover, block, client, tcp)
     const { origin, fallthrough, leastTtl } = this.#searched
     const name = this.#query.name.slice(0, this.#query.nameLength)
-    const falls = fallthrough && view.handsOver && this.#fallsThrough(block)
-    // Before anything is waited for: its cookie is for this client.
+    const falls = fallthrough && view.handsOver
+    // Before anything is waited for: options and cookie are for this client.
+    const options = this.#options(view)
     const local = this.#local(packet, view, true)
-    const found = await this.#search({ space: view.space, origin, name, type })
+    const place = this.#places.take(client, `search ${type} ${Buffer.from(name).toString('latin1')}`)
+    if (place === undefined) return undefined
+    const found = await this.#search({ space: view.space, origin, name, type }).finally(() => place.leave())
     const ours = decodeMessage(local)
     if (typeof ours === 'string') return local
     if (found === undefined) return encodeMessage({ ...ours, ...EMPTY_SECTIONS, rcode: RCODE.SERVFAIL })
@@ -159,36 +193,47 @@ export class Handover {
     const limits = { nowSeconds: this.#edns.nowSeconds, leastTtl }
     const records = found.records.map((record) => toRecord(owner, record, limits))
     const answers = await this.#withTargets(packet, records, block, client)
+    if (answers === undefined) return undefined
     const authorities = answers.length > 0 ? [] : ours.authorities.filter((record) => record.type === TYPE.SOA)
     const rcode = found.found ? RCODE.NOERROR : RCODE.NXDOMAIN
     const additionals = found.additional.map((each) => toRecord(each.owner, each.record, limits))
     const message = encodeMessage({ ...ours, rcode, answers, authorities, additionals })
     if (found.found || !falls) return message
-    return withOptions(await resolver.resolve(packet, client, { rcode, message, fallthrough: true }), options)
+    const response = await resolver.resolve(packet, client, { rcode, message, fallthrough: true })
+    return response && withOptions(response, options)
   }
 
-  /** Records of the asked type as they are; an alias with all that it leads to, or not at all when that is nothing. */
+  /**
+   * Records of the asked type as they are; an alias with all that it leads to, or not at all when that is nothing.
+   * Undefined when the client has too much waiting to follow the alias: an answer without it would deny what exists.
+   */
   async #withTargets(
     packet: Uint8Array,
     records: readonly ResourceRecord[],
     block: HandoverBlock,
     client: ResolverClient,
-  ): Promise<readonly ResourceRecord[]> {
+  ): Promise<readonly ResourceRecord[] | undefined> {
     const asked = decodeMessage(packet)
     if (typeof asked === 'string') return records
     const [question] = asked.questions
     const alias = records.find(({ type }) => type === TYPE.CNAME && type !== question.type)
     if (alias === undefined) return records
     const target = encodeMessage({ ...asked, questions: [{ ...question, name: alias.rdata }] })
-    const theirs = decodeMessage(
-      await this.#answer(target, { ...block, view: { ...block.view, searches: false } }, client, true),
-    )
+    const response = await this.#answerAfresh(target, { ...block, view: { ...block.view, searches: false } }, client)
+    if (response === undefined) return undefined
+    const theirs = decodeMessage(response)
     return typeof theirs === 'string' || theirs.answers.length === 0 ? [] : [alias, ...theirs.answers]
   }
 
-  #fallsThrough({ fallthrough }: HandoverBlock): boolean {
-    const name = this.#query.name.subarray(0, this.#query.nameLength)
-    return fallthrough.some((zone) => endsIn(name, zone))
+  /** For a question that the zones have not been asked yet. */
+  async #answerAfresh(
+    packet: Uint8Array,
+    block: HandoverBlock,
+    client: ResolverClient,
+  ): Promise<Uint8Array | undefined> {
+    const length = this.#ask(packet, block.view, true)
+    const { handover } = this.#query
+    return handover === 0 ? this.#scratch.slice(0, length) : this.#answer(packet, handover, block, client, true)
   }
 
   /** The chain of aliases so far, then what the resolver knows of its end. */
@@ -197,7 +242,7 @@ export class Handover {
     local: Uint8Array,
     resolver: Resolver,
     client: ResolverClient,
-  ): Promise<Uint8Array> {
+  ): Promise<Uint8Array | undefined> {
     const ours = decodeMessage(local)
     if (typeof ours === 'string') return local
     const last = ours.answers.findLast(({ type }) => type === TYPE.CNAME)
@@ -205,7 +250,9 @@ export class Handover {
     const asked = decodeMessage(packet)
     if (typeof asked === 'string') return local
     const target: Message = { ...asked, rd: true, questions: [{ ...asked.questions[0], name: last.rdata }] }
-    const theirs = decodeMessage(await resolver.resolve(encodeMessage(target), client))
+    const response = await resolver.resolve(encodeMessage(target), client)
+    if (response === undefined) return undefined
+    const theirs = decodeMessage(response)
     if (typeof theirs === 'string') return encodeMessage({ ...ours, rcode: RCODE.SERVFAIL })
     return encodeMessage({
       ...ours,
@@ -228,12 +275,4 @@ function toRecord(
 ): ResourceRecord {
   const ttlSeconds = Math.min(ttl, Math.max(leastTtl, expiresAt - nowSeconds))
   return { name, type, klass: CLASS_IN, ttlSeconds, rdata }
-}
-
-function endsIn(name: Uint8Array, zone: Uint8Array): boolean {
-  for (let at = 0; name.length - at >= zone.length; at += name[at] + 1) {
-    if (name.length - at === zone.length && zone.every((byte, i) => name[at + i] === byte)) return true
-    if (name[at] === 0) return false
-  }
-  return false
 }

@@ -11,8 +11,9 @@ let metrics = () => 'up 1\n'
 const opened: HttpServer[] = []
 const never = new AbortController().signal
 
-function start(): HttpServer {
-  const http = new HttpServer({ notReady: () => missing, status: () => ({ zones: [] }), metrics: () => metrics() })
+function start(mostPages?: number): HttpServer {
+  const reports = { notReady: () => missing, status: () => ({ zones: [] }), metrics: () => metrics() }
+  const http = new HttpServer(reports, mostPages)
   opened.push(http)
   return http
 }
@@ -69,8 +70,8 @@ describe('the HTTP endpoints', () => {
     expect(await ask(port, '/health')).toMatchObject({ status: 200 })
   })
 
-  test('status stands beside health, and only there', async () => {
-    const [health, ready] = [endpoint('health', 0), endpoint('ready', 0)]
+  test('status is served at its own address only', async () => {
+    const [health, ready] = [endpoint('status', 0), endpoint('ready', 0)]
     const http = start()
     await http.serve([health, { ...ready, address: { host: '127.0.0.2', port: 0 } }])
     expect(await ask(http.port(health), '/status')).toEqual({
@@ -87,8 +88,72 @@ describe('the HTTP endpoints', () => {
     const blocks = [block('health :8082\nprometheus 0.0.0.0:9153'), block('errors')]
     expect(httpEndpoints({ blocks }).map(({ directive, address }) => [directive, address])).toEqual([
       ['health', { host: '', port: 8082 }],
+      ['status', { host: '', port: 8082 }],
       ['prometheus', { host: '0.0.0.0', port: 9153 }],
     ])
+  })
+
+  test('status can be elsewhere, or nowhere', () => {
+    const directives = (text: string) =>
+      httpEndpoints({ blocks: [block(text)] }).map(({ directive, address }) => [directive, address.port])
+    expect(directives('health :8082 {\nstatus off\n}')).toEqual([['health', 8082]])
+    expect(directives('health :8082 {\nstatus 127.0.0.1:8083\n}')).toEqual([
+      ['health', 8082],
+      ['status', 8083],
+    ])
+  })
+
+  test('a connection is for one request: what is sent along is not answered', async () => {
+    const prometheus = endpoint('prometheus', 0)
+    const http = start()
+    let written = 0
+    metrics = () => String(++written)
+    await http.serve([prometheus])
+    const socket = connect({ host: '127.0.0.1', port: http.port(prometheus) ?? 0 })
+    let received = ''
+    socket.on('data', (chunk) => {
+      received += String(chunk)
+    })
+    socket.on('error', () => undefined)
+    socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(500))
+    await once(socket, 'close')
+    expect(received.match(/HTTP\/1.1 200/gu)).toHaveLength(1)
+    expect(received).toMatch(/^Connection: close\r$/imu)
+    expect(written).toBe(1)
+  })
+
+  test.each([
+    ['GET /health HTTP/1.1\nHost: x\n\n', 200],
+    ['GET http://example.test:80/health HTTP/1.1\r\n\r\n', 200],
+    ['GET /health HTTP/2\r\n\r\n', 400],
+    ['\r\n\r\n', 400],
+    ['\u0000\u0001\u0002\r\n\r\n', 400],
+    [`GET /health HTTP/1.1\r\nX: ${'x'.repeat(9000)}\r\n\r\n`, 431],
+  ])('what is sent as %j gets %i', async (bytes, status) => {
+    const health = endpoint('health', 0)
+    const http = start()
+    await http.serve([health])
+    const socket = connect({ host: '127.0.0.1', port: http.port(health) ?? 0 })
+    socket.on('error', () => undefined)
+    // Byte by byte, or nearly.
+    for (const piece of bytes.match(/[^]{1,1000}/gu) ?? []) socket.write(piece)
+    const [data] = (await once(socket, 'data')) as [Buffer]
+    expect(data.toString()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `, 'u'))
+    socket.destroy()
+  })
+
+  test('a client may have a number of pages in a second', async () => {
+    const [prometheus, health] = [endpoint('prometheus', 0), endpoint('health', 0)]
+    const http = start(1)
+    await http.serve([prometheus, health])
+    const codes = new Set<number | undefined>()
+    while (codes.size < 2) {
+      const asked = Array.from({ length: 20 }, () => ask(http.port(prometheus), '/metrics'))
+      for (const { status } of await Promise.all(asked)) codes.add(status)
+    }
+    expect(codes).toEqual(new Set([200, 429]))
+    expect((await ask(http.port(health), '/health')).status).toBe(200)
+    await expect.poll(async () => (await ask(http.port(prometheus), '/metrics')).status, { timeout: 60_000 }).toBe(200)
   })
 
   test('a lameduck time ends early when the signal aborts', async () => {
@@ -181,10 +246,10 @@ describe('the HTTP endpoints', () => {
     await http.serve([health])
     const probe = new HealthProbe('127.0.0.1', http.port(health) ?? 0)
     const measured = () => probe.durations.buckets.reduce((sum, count) => sum + count, 0)
-    await expect.poll(measured, { timeout: 10_000 }).toBe(1)
+    await expect.poll(measured).toBe(1)
     expect(probe.failuresTotal).toBe(0)
     await http.close()
-    await expect.poll(() => probe.failuresTotal, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => probe.failuresTotal).toBe(1)
     probe.stop()
   })
 })

@@ -1,5 +1,6 @@
-// The HTTP side of the name server: /health, /ready and /metrics, each on the address its directive gives, and /status
-// beside /health. Blocks that name the same address share one listener. Nothing here can hold up DNS: few connections, short timeouts.
+// The HTTP side of the name server: /health, /status, /ready and /metrics, each on the address its directive gives. Blocks
+// that name the same address share one listener. So that nothing here holds up DNS there are few connections, one request
+// on each, short timeouts, a number of pages that a client may have each second, and a bound on the time of writing them.
 //
 //   serve ⟲ ──drain──▶ /ready says 503, /health still 200, for the lameduck time ──close──▶ gone
 //
@@ -7,19 +8,20 @@
 
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError, messageOf } from '../lib/errors.ts'
-import type { HttpAddress, ServerConfig } from './config.ts'
+import type { HttpAddress, ServerBlock, ServerConfig } from './config.ts'
+import { type HttpAnswer, HttpConnection, type HttpRequest, plain } from './http-connection.ts'
+import { HttpPage } from './http-page.ts'
 import { METRICS_CONTENT_TYPE } from './metrics/metrics-text.ts'
 
 const TIMEOUT_MS = 5000
 const MAX_CONNECTIONS = 256
 const TEXT = 'text/plain; charset=utf-8'
 const JSON_TYPE = 'application/json'
-const STATUS_PATH = '/status'
-const PATHS = { health: '/health', ready: '/ready', prometheus: '/metrics' } as const
+const MOST_PAGES = 500
+const PATHS = { health: '/health', status: '/status', ready: '/ready', prometheus: '/metrics' } as const
 
 export type HttpDirective = keyof typeof PATHS
 
@@ -43,31 +45,40 @@ export interface HttpReports {
 /** Every endpoint the configuration asks for. */
 export function httpEndpoints(config: ServerConfig): HttpEndpoint[] {
   return config.blocks.flatMap((block) =>
-    (['health', 'ready', 'prometheus'] as const).flatMap((directive) => {
-      const address = block[directive]
+    (['health', 'status', 'ready', 'prometheus'] as const).flatMap((directive) => {
+      const address = directive === 'status' ? statusAddress(block) : block[directive]
       return address === undefined ? [] : [{ directive, address, at: block.at }]
     }),
   )
 }
 
-interface Answer {
-  readonly status: number
-  readonly body: string
-  readonly type?: string
+/** Next to /health unless the configuration says otherwise. */
+function statusAddress({ status, health }: ServerBlock): HttpAddress | undefined {
+  return status === 'off' ? undefined : (status ?? health)
 }
 
 interface Listener {
   readonly server: Server
+  readonly connections: Set<HttpConnection>
   paths: ReadonlyMap<string, HttpDirective>
 }
 
 export class HttpServer {
   readonly #reports: HttpReports
   readonly #listeners = new Map<string, Listener>()
+  readonly #status: HttpPage
+  readonly #metrics: HttpPage
+  /** How many pages each client has had in the second. */
+  readonly #pages = new Map<string, number>()
+  readonly #mostPages: number
   #draining = false
 
-  constructor(reports: HttpReports) {
+  /** `mostPages`: in a second, of one client. */
+  constructor(reports: HttpReports, mostPages: number = MOST_PAGES) {
+    this.#mostPages = mostPages
     this.#reports = reports
+    this.#status = new HttpPage(() => `${JSON.stringify(reports.status(), undefined, 2)}\n`)
+    this.#metrics = new HttpPage(() => reports.metrics())
   }
 
   /**
@@ -113,19 +124,15 @@ export class HttpServer {
   }
 
   async #open(endpoints: readonly HttpEndpoint[]): Promise<Listener> {
-    const server = createServer(
-      {
-        headersTimeout: TIMEOUT_MS,
-        requestTimeout: TIMEOUT_MS,
-        keepAliveTimeout: TIMEOUT_MS,
-        connectionsCheckingInterval: 1000,
-        maxHeaderSize: 8192,
-      },
-      (request, response) => this.#respond(listener.paths, request, response),
-    )
-    const listener: Listener = { server, paths: pathsOf(endpoints) }
+    const connections = new Set<HttpConnection>()
+    const server = createServer((socket) => {
+      const client = socket.remoteAddress ?? ''
+      const connection = new HttpConnection(socket, (request) => this.#answer(listener.paths, request, client))
+      connections.add(connection)
+      socket.once('close', () => connections.delete(connection))
+    })
+    const listener: Listener = { server, connections, paths: pathsOf(endpoints) }
     server.maxConnections = MAX_CONNECTIONS
-    server.timeout = 2 * TIMEOUT_MS
     const [{ address }] = endpoints
     try {
       server.listen({ port: address.port, ...(address.host === '' ? {} : { host: await resolveHost(address.host) }) })
@@ -138,41 +145,41 @@ export class HttpServer {
     return listener
   }
 
-  #respond(paths: ReadonlyMap<string, HttpDirective>, request: IncomingMessage, response: ServerResponse): void {
-    const answer = this.#answer(paths, request)
-    response.writeHead(answer.status, {
-      'content-type': answer.type ?? TEXT,
-      'content-length': Buffer.byteLength(answer.body),
-      ...(answer.status === 405 ? { allow: 'GET, HEAD' } : {}),
-    })
-    response.end(request.method === 'HEAD' ? undefined : answer.body)
-  }
-
-  #answer(paths: ReadonlyMap<string, HttpDirective>, request: IncomingMessage): Answer {
-    const [path] = (request.url ?? '').split('?', 1)
-    const isStatus = path === STATUS_PATH && paths.has(PATHS.health)
-    const directive = isStatus ? 'health' : paths.get(path)
-    if (directive === undefined) return { status: 404, body: 'Not Found\n' }
-    if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'Method Not Allowed\n' }
-    if (isStatus) return written('status', JSON_TYPE, () => `${JSON.stringify(this.#reports.status(), undefined, 2)}\n`)
-    if (directive === 'health') return { status: 200, body: 'OK' }
+  #answer(paths: ReadonlyMap<string, HttpDirective>, { method, path }: HttpRequest, client: string): HttpAnswer {
+    const directive = paths.get(path)
+    if (directive === undefined) return plain(404)
+    if (method !== 'GET' && method !== 'HEAD') return { ...plain(405), headers: { Allow: 'GET, HEAD' } }
+    if (directive === 'health') return { status: 200, body: 'OK', type: TEXT }
     if (directive === 'ready') return this.#ready()
-    return written('metrics', METRICS_CONTENT_TYPE, () => this.#reports.metrics())
+    if (!this.#countPage(client)) return { ...plain(429), headers: { 'Retry-After': '1' } }
+    return directive === 'status'
+      ? written('status', JSON_TYPE, this.#status)
+      : written('metrics', METRICS_CONTENT_TYPE, this.#metrics)
   }
 
-  #ready(): Answer {
-    if (this.#draining) return { status: 503, body: 'Shutting down' }
+  /** False when the client has had enough of them. */
+  #countPage(address: string): boolean {
+    if (this.#pages.size === 0) setTimeout(() => this.#pages.clear(), 1000).unref()
+    const pages = (this.#pages.get(address) ?? 0) + 1
+    this.#pages.set(address, pages)
+    return pages <= this.#mostPages
+  }
+
+  #ready(): HttpAnswer {
+    if (this.#draining) return { status: 503, body: 'Shutting down', type: TEXT }
     const missing = this.#reports.notReady()
-    return missing.length === 0 ? { status: 200, body: 'OK' } : { status: 503, body: missing.join(', ') }
+    return missing.length === 0
+      ? { status: 200, body: 'OK', type: TEXT }
+      : { status: 503, body: missing.join(', '), type: TEXT }
   }
 }
 
 /** A page that cannot be written is an error of that request only. */
-function written(what: string, type: string, write: () => string): Answer {
+function written(what: string, type: string, page: HttpPage): HttpAnswer {
   try {
-    return { status: 200, body: write(), type }
+    return { status: 200, body: page.read(), type }
   } catch (error) {
-    return { status: 500, body: `Cannot write ${what}: ${messageOf(error)}\n` }
+    return { status: 500, body: `Cannot write ${what}: ${messageOf(error)}\n`, type: TEXT }
   }
 }
 
@@ -182,10 +189,13 @@ function pathsOf(endpoints: readonly HttpEndpoint[]): ReadonlyMap<string, HttpDi
 
 async function closeAll(listeners: Iterable<Listener>): Promise<void> {
   await Promise.all(
-    Array.from(listeners, async ({ server }) => {
+    Array.from(listeners, async ({ server, connections }) => {
       const closed = once(server, 'close')
       server.close()
-      const force = setTimeout(() => server.closeAllConnections(), TIMEOUT_MS)
+      for (const connection of connections) if (connection.isIdle) connection.destroy()
+      const force = setTimeout(() => {
+        for (const connection of connections) connection.destroy()
+      }, TIMEOUT_MS)
       await closed
       clearTimeout(force)
     }),

@@ -3,7 +3,7 @@
 
 import type { Answering } from './answering.ts'
 import { TcpListener } from './tcp.ts'
-import type { TcpCounters } from './tcp.ts'
+import type { TcpConnections } from './tcp-connections.ts'
 import { DgramListener } from './udp/dgram-listener.ts'
 import type { UdpListener } from './udp/udp-server.ts'
 
@@ -12,17 +12,17 @@ type Transport = 'udp' | 'tcp'
 export class MainSockets {
   readonly #transports: readonly Transport[]
   readonly #answering: (listener: UdpListener, transport: Transport) => Answering
-  readonly #counters: TcpCounters
+  readonly #connections: TcpConnections
   readonly #sockets = new Map<string, TcpListener | DgramListener>()
 
   constructor(
     transports: readonly Transport[],
     answering: (listener: UdpListener, transport: Transport) => Answering,
-    counters: TcpCounters,
+    connections: TcpConnections,
   ) {
     this.#transports = transports
     this.#answering = answering
-    this.#counters = counters
+    this.#connections = connections
   }
 
   /** Opens what `previous` does not have. Throws when an address cannot be had. */
@@ -31,7 +31,7 @@ export class MainSockets {
       if (previous !== undefined && previous.#sockets.has(key)) continue
       const answering = this.#answering(listener, transport)
       if (transport === 'tcp') {
-        const socket = new TcpListener(answering, this.#counters)
+        const socket = new TcpListener(answering, this.#connections)
         await socket.listen(listener)
         this.#sockets.set(key, socket)
       } else {

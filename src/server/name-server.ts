@@ -14,7 +14,7 @@ import type { Answering } from './answering.ts'
 import { ArenaReader } from './arena-reader.ts'
 import type { ServerConfig } from './config.ts'
 import { HandedQueries } from './handed-queries.ts'
-import { HandoverLimit } from './handover-limit.ts'
+import { HandoverGate } from './handover-gate.ts'
 import { Handover } from './handover.ts'
 import type { Search } from './handover.ts'
 import { listenersOf } from './listeners.ts'
@@ -24,13 +24,14 @@ import { Responder } from './responder.ts'
 import { spacesOf } from './spaces.ts'
 import { allocateStats } from './stats.ts'
 import { TCP_IDLE_MS } from './tcp-connection.ts'
-import type { TcpCounters } from './tcp.ts'
+import type { TcpConnections } from './tcp-connections.ts'
 import { probeUdp } from './udp/socket.ts'
 import { UdpServer } from './udp/udp-server.ts'
 import type { UdpListener, WorkerShare } from './udp/udp-server.ts'
 import type { UpstreamStats } from './upstream/stats.ts'
 import { viewOf } from './views.ts'
 import type { ServerIdentity } from './views.ts'
+import { WaitingPlaces } from './waiting-places.ts'
 
 export interface NameServerOptions {
   readonly config: ServerConfig
@@ -46,7 +47,7 @@ export interface NameServerOptions {
   readonly cookieSecret: Uint8Array
   readonly log: Log
   readonly sink: LogSink
-  readonly tcpCounters: TcpCounters
+  readonly tcpConnections: TcpConnections
   /** Use node:dgram even where batched I/O works. */
   readonly plainUdp: boolean
   /** A loop among forwarders, or anything else that makes going on pointless. */
@@ -63,7 +64,8 @@ export class NameServer {
   readonly #responder: Responder
   readonly #arena: ArenaReader
   readonly #handed: HandedQueries
-  readonly #limit = new HandoverLimit()
+  readonly #gate = new HandoverGate()
+  readonly #places = new WaitingPlaces()
   readonly #shares: readonly WorkerShare[]
   readonly #logReceiver: LogReceiver
   readonly #logSender: LogSender
@@ -108,8 +110,9 @@ export class NameServer {
       blocks: config.blocks,
       views,
       responder: this.#responder,
-      handover: new Handover(this.#responder.query, this.#responder.edns, this.#arena, options.search),
-      limit: this.#limit,
+      handover: new Handover(this.#responder.query, this.#responder.edns, this.#arena, options.search, this.#places),
+      gate: this.#gate,
+      places: this.#places,
       signal: this.#abort.signal,
       log,
       answered: () => this.#flush(),
@@ -119,7 +122,7 @@ export class NameServer {
     this.#sockets = new MainSockets(
       this.#libc === undefined ? ['tcp', 'udp'] : ['tcp'],
       (listener, transport) => this.#answering(listener, transport),
-      options.tcpCounters,
+      options.tcpConnections,
     )
   }
 
@@ -152,7 +155,7 @@ export class NameServer {
       common: {
         logs: config.blocks.map(({ log: rules }) => rules),
         cookieSecret,
-        handoverLimit: this.#limit.buffer,
+        handoverGate: this.#gate.buffer,
       },
       arenas: () => this.#newReader(),
       onHandover: (packet) => this.#handed.answerHanded(packet),
@@ -186,7 +189,7 @@ export class NameServer {
   }
 
   get handoverDroppedTotal(): number {
-    return this.#limit.droppedTotal
+    return this.#gate.droppedTotal + this.#places.droppedTotal
   }
 
   get logLinesDropped(): number {
@@ -209,7 +212,8 @@ export class NameServer {
       views,
       responder: this.#responder,
       arena: this.#arena,
-      handOver: (query, block, address, port) => this.#handed.answer(query, block, { address, port, transport }),
+      handOver: (query, block, reason, address, port) =>
+        this.#handed.answer(query, block, reason, { address, port, transport }),
       answered: () => this.#flush(),
       failed: (thrown) => this.#failed(thrown),
     }

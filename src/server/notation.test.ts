@@ -14,7 +14,8 @@ describe('names', () => {
   test('of networks are their reverse zones', () => {
     expect(parseZones('10.0.0.0/8')).toEqual(['10.in-addr.arpa.'])
     expect(parseZones('10.0.0.0/23')).toEqual(['0.0.10.in-addr.arpa.', '1.0.10.in-addr.arpa.'])
-    expect([parseZones('10.0.0.0/33'), parseZones('a/b'), parseZones('::1')]).toEqual([undefined, undefined, undefined])
+    expect([parseZones('10.0.0.0/33'), parseZones('::1')]).toEqual([undefined, undefined])
+    expect(parseZones('0/25.2.0.192.in-addr.arpa')).toEqual(['0/25.2.0.192.in-addr.arpa.'])
   })
 })
 

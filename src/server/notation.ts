@@ -61,6 +61,8 @@ export function parseDomain(text: string): string | undefined {
 export function parseZones(text: string): readonly string[] | undefined {
   const reverse = reverseZones(text)
   if (reverse !== undefined) return reverse
-  const domain = /[/:]/u.test(text) ? undefined : parseDomain(text)
+  // A mistyped network, not a name with a slash such as 0/25.2.0.192.in-addr.arpa (RFC 2317 4).
+  const isNetwork = text.includes(':') || /^[\d.]*\/\d*$/u.test(text)
+  const domain = isNetwork ? undefined : parseDomain(text)
   return domain === undefined ? undefined : [domain]
 }

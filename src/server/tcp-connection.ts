@@ -27,6 +27,7 @@ export class TcpConnection {
   readonly #port: number
   readonly #owner: { readonly answering: Answering }
   readonly #output: OutputBuffer
+  readonly #asked: () => void
   readonly #idle: NodeJS.Timeout
   /** Received and not answered yet: the start of a message, or more when the client has to read first. */
   #rest: Buffer = Buffer.alloc(0)
@@ -34,8 +35,15 @@ export class TcpConnection {
   /** To be ended once everything is answered. */
   #ending = false
 
-  /** `output` is shared by all connections: it is empty between reads. */
-  constructor(socket: Socket, address: string, owner: { readonly answering: Answering }, output: OutputBuffer) {
+  /** `output` is shared by all connections: it is empty between reads. `asked` hears of each read with a whole query. */
+  constructor(
+    socket: Socket,
+    address: string,
+    owner: { readonly answering: Answering },
+    output: OutputBuffer,
+    asked: () => void,
+  ) {
+    this.#asked = asked
     this.#socket = socket
     this.#address = address
     this.#addressBytes = addressBytes(address)
@@ -48,6 +56,11 @@ export class TcpConnection {
     socket.on('end', () => this.#end())
     socket.on('error', () => socket.destroy())
     socket.once('close', () => clearTimeout(this.#idle))
+  }
+
+  /** A forwarded query is under way. */
+  get isWaiting(): boolean {
+    return this.#pending > 0
   }
 
   destroy(): void {
@@ -85,6 +98,7 @@ export class TcpConnection {
     }
     if (at > 0) {
       this.#idle.refresh()
+      this.#asked()
       // A copy: the chunk of which this is the end may be much larger.
       this.#rest = Buffer.from(input.subarray(at))
     }
@@ -123,12 +137,13 @@ export class TcpConnection {
       arena.leave()
     }
     if (length > 0) this.#output.commit(length)
-    else if (length === ELSEWHERE) void this.#forward(Buffer.from(query), responder.query.block)
+    else if (length === ELSEWHERE)
+      void this.#forward(Buffer.from(query), responder.query.block, responder.query.handover)
   }
 
-  async #forward(query: Buffer, block: number): Promise<void> {
+  async #forward(query: Buffer, block: number, reason: number): Promise<void> {
     this.#pending++
-    const response = await this.#owner.answering.handOver(query, block, this.#address, this.#port)
+    const response = await this.#owner.answering.handOver(query, block, reason, this.#address, this.#port)
     this.#pending--
     if (response === undefined) {
       this.#socket.destroy() // sooner than its client would give up waiting, and it may ask again

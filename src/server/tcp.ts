@@ -1,5 +1,4 @@
-// DNS over TCP (RFC 7766, 9210): one listening socket and its connections, on the main thread. Surplus connections
-// are reset.
+// DNS over TCP (RFC 7766, 9210): one listening socket and its connections, on the main thread.
 
 import { createServer, isIPv6 } from 'node:net'
 import type { Server, Socket } from 'node:net'
@@ -7,31 +6,23 @@ import type { Answering } from './answering.ts'
 import { cannotListen } from './cannot-listen.ts'
 import type { Listener } from './listeners.ts'
 import { OutputBuffer, TcpConnection } from './tcp-connection.ts'
+import type { TcpConnections } from './tcp-connections.ts'
 
 /** A reload may go from one address to all of them, or back, while the earlier socket is still open. */
 const CAN_SHARE = process.platform === 'linux'
-const MOST_CONNECTIONS = 4096
-const MOST_CONNECTIONS_PER_CLIENT = 256
-
-/** Over all listeners and generations. */
-export interface TcpCounters {
-  open: number
-  accepted: number
-  refused: number
-}
 
 export class TcpListener {
   /** May be replaced at any time; connections answer their next query with it. */
   answering: Answering
   readonly #server: Server
-  readonly #counters: TcpCounters
+  readonly #all: TcpConnections
   readonly #connections = new Set<TcpConnection>()
-  readonly #perClient = new Map<string, number>()
   readonly #output = new OutputBuffer()
 
-  constructor(answering: Answering, counters: TcpCounters) {
+  /** `all`: over all listeners and generations. */
+  constructor(answering: Answering, all: TcpConnections) {
     this.answering = answering
-    this.#counters = counters
+    this.#all = all
     // A client may close its side when it has asked everything: the answers still go out.
     this.#server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket))
   }
@@ -41,7 +32,7 @@ export class TcpListener {
       this.#server.once('error', (error: NodeJS.ErrnoException) =>
         reject(cannotListen('TCP', host, port, error.code ?? error.message)),
       )
-      this.#server.listen({ host, port, ipv6Only: isIPv6(host), reusePort: CAN_SHARE, backlog: 1024 }, () => {
+      this.#server.listen({ host, port, ipv6Only: isIPv6(host), reusePort: CAN_SHARE, backlog: 4096 }, () => {
         // Errors from here on are of accept (no descriptors left): the next connection may do better.
         this.#server.removeAllListeners('error').on('error', () => undefined)
         resolve()
@@ -67,23 +58,12 @@ export class TcpListener {
       socket.destroy()
       return
     }
-    const ofClient = this.#perClient.get(client) ?? 0
-    if (this.#counters.open >= MOST_CONNECTIONS || ofClient >= MOST_CONNECTIONS_PER_CLIENT) {
-      this.#counters.refused++
-      socket.resetAndDestroy()
-      return
-    }
-    this.#counters.open++
-    this.#counters.accepted++
-    this.#perClient.set(client, ofClient + 1)
-    const connection = new TcpConnection(socket, client, this, this.#output)
+    const connection = new TcpConnection(socket, client, this, this.#output, () => this.#all.asked(connection))
     this.#connections.add(connection)
+    this.#all.add(connection, client)
     socket.once('close', () => {
       this.#connections.delete(connection)
-      this.#counters.open--
-      const left = (this.#perClient.get(client) ?? 1) - 1
-      if (left === 0) this.#perClient.delete(client)
-      else this.#perClient.set(client, left)
+      this.#all.remove(connection)
     })
   }
 }

@@ -141,7 +141,7 @@ describe('whole Corefiles', () => {
   test('a CoreDNS plugin that does not exist here is named as such', () => {
     const message = refusal('. {\n    errors\n    kubernetes cluster.local {\n        pods insecure\n    }\n}')
     expect(message).toMatch(
-      /^Cannot load Corefile:3:5: "kubernetes" is a CoreDNS plugin we do not have yet; wanted: one of /u,
+      /^Cannot load Corefile:3:5: "kubernetes" is a CoreDNS plugin that is not supported yet; docs\/reference\/corefile\.md lists /u,
     )
     expect(message.split('\n')).toHaveLength(1)
   })
@@ -186,6 +186,13 @@ describe('server blocks', () => {
     ])
   })
 
+  test('a slash may be part of a name, as in the reverse zones of RFC 2317', () => {
+    const text = '0/25.2.0.192.in-addr.arpa:1053 {\n file db 128/25.2.0.192.in-addr.arpa\n}'
+    expect(load(text).config.blocks).toMatchObject([
+      { zones: ['0/25.2.0.192.in-addr.arpa.'], port: 1053, files: [{ zones: ['128/25.2.0.192.in-addr.arpa.'] }] },
+    ])
+  })
+
   test('a zone on the same address and port twice is refused with both places', () => {
     expect(refusal('example.org {\n}\nexample.org {\n}')).toBe(
       'Cannot load Corefile:3:1: zone "example.org." on port 53 stands at Corefile:1 and at Corefile:3; wanted: one place',
@@ -207,7 +214,7 @@ describe('server blocks', () => {
     ['a..b {\n}', 'Cannot load Corefile:1:1: "a..b" is not a domain name; wanted: a name such as example.org'],
     [
       '10.0.0.0/33 {\n}',
-      'Cannot load Corefile:1:1: "10.0.0.0/33" is no network; wanted: a zone, or a network such as 10.0.0.0/24',
+      'Cannot load Corefile:1:1: "10.0.0.0/33" is not a network; expected a zone, or a network such as 10.0.0.0/24',
     ],
     ['.:53{\n}', 'Cannot load Corefile:1:1: "{" is part of the word ".:53{"; wanted: a space before "{"'],
     ['{\n}', 'Cannot load Corefile:1:1: no zone before "{"; wanted: ".:53 {"'],
@@ -225,6 +232,18 @@ describe('server blocks', () => {
   })
 })
 
+test('a brace that does not match hides no other fault', () => {
+  expect(refusal('a.test {\n errors\n nosuch\n\nb.test {\n alsonot\n}\n').split('\n')).toEqual([
+    'Cannot load Corefile:1:8: "{" is never closed; wanted: a "}"',
+    expect.stringMatching(/^Cannot load Corefile:3:2: .*nosuch/u),
+    expect.stringMatching(/^Cannot load Corefile:5:1: .*b\.test/u),
+  ])
+  expect(refusal('. {\n nosuch\n}\n}\n').split('\n')).toEqual([
+    expect.stringMatching(/^Cannot load Corefile:2:2: .*nosuch/u),
+    'Cannot load Corefile:4:1: "}" closes nothing; wanted: a "{" before it',
+  ])
+})
+
 describe('directives', () => {
   test('an unknown one is refused with its place, the known ones and the nearest', () => {
     expect(refusal('.:53 {\n    quux\n}')).toBe(
@@ -239,7 +258,7 @@ describe('directives', () => {
     expect(message.split('\n')).toEqual([
       'Cannot load Corefile:2:9: "8080" is not an address; wanted: ADDRESS:PORT or :PORT',
       'Cannot load Corefile:3:10: "100" is not a number from 512 to 4096; wanted: such a number',
-      'Cannot load Corefile:5:1: "a:b:c" is no network; wanted: a zone, or a network such as 10.0.0.0/24',
+      'Cannot load Corefile:5:1: "a:b:c" is not a network; expected a zone, or a network such as 10.0.0.0/24',
     ])
   })
 

@@ -7,7 +7,7 @@ import { readTokens } from './lexer.ts'
 import { findOverlaps } from './overlaps.ts'
 import { CorefileProblem, corefileError, type Notice, type Position } from './problem.ts'
 import { type ReadBlock, readServerBlock } from './server-block.ts'
-import { parseBlocks } from './syntax.ts'
+import { type BlockSyntax, parseBlocks } from './syntax.ts'
 
 export interface CorefileContext {
   /** Path of the Corefile, for messages and for relative imports. */
@@ -34,11 +34,12 @@ export function parseCorefile(text: string, context: CorefileContext): LoadedCor
   const { hostname, readFile, defaultPort = 53 } = context
   try {
     const tokens = expandTokens(readTokens(text, context.file), context, notices)
-    const syntax = parseBlocks(tokens)
-    if (syntax.length === 0) throw new CorefileProblem(start, 'no server block; wanted: one such as ".:53 { ... }"')
+    const { blocks: syntax, problems: braces } = parseBlocks(tokens)
+    if (syntax.length === 0 && braces.length === 0)
+      throw new CorefileProblem(start, 'no server block; wanted: one such as ".:53 { ... }"')
     const read = syntax.map((each) => readServerBlock(each, { hostname, readFile, defaultPort }))
-    const problems = [...read.flatMap((each) => each.problems), ...overlapProblems(syntax, read)]
-    if (problems.length > 0) throw corefileError(problems)
+    const problems = [...braces, ...read.flatMap((each) => each.problems), ...overlapProblems(syntax, read)]
+    if (problems.length > 0) throw corefileError(problems.toSorted(inOrder))
     return {
       config: { blocks: read.flatMap((each) => each.blocks) },
       notices: [...notices, ...read.flatMap((each) => each.notices)],
@@ -48,7 +49,12 @@ export function parseCorefile(text: string, context: CorefileContext): LoadedCor
   }
 }
 
-function overlapProblems(syntax: ReturnType<typeof parseBlocks>, read: readonly ReadBlock[]): CorefileProblem[] {
+/** Of the same file; those of others stay where they are. */
+function inOrder({ position: a }: CorefileProblem, { position: b }: CorefileProblem): number {
+  return a.file === b.file ? a.line - b.line || a.column - b.column : 0
+}
+
+function overlapProblems(syntax: readonly BlockSyntax[], read: readonly ReadBlock[]): CorefileProblem[] {
   return findOverlaps(read.flatMap((each) => each.blocks)).map(({ block, message }) => {
     const index = read.findIndex((each) => each.blocks.includes(block))
     return new CorefileProblem(syntax[index].keys[0], message)

@@ -26,7 +26,7 @@ export class CorefileProblem extends Error {
   }
 }
 
-/** `message` reads `<what is>; <what is wanted>`. */
+/** `message` reads `<state>; expected: <x>`. */
 export function reject(position: Position, message: string): never {
   throw new CorefileProblem(position, message)
 }
@@ -35,7 +35,10 @@ export function formatPosition({ file, line, column }: Position): string {
   return `${file}:${line}:${column}`
 }
 
-export function corefileError(problems: readonly CorefileProblem[]): HoldfastError {
-  const lines = problems.map((problem) => `Cannot load ${formatPosition(problem.position)}: ${problem.message}`)
-  return new HoldfastError('CorefileInvalid', lines.join('\n'))
+export function corefileError(faults: readonly CorefileProblem[]): HoldfastError {
+  const problems = faults.map(({ position: { file, line, column }, message }) => ({
+    message: `Cannot load ${formatPosition({ file, line, column })}: ${message}`,
+    place: { file, line, column },
+  }))
+  return new HoldfastError('CorefileInvalid', problems.map(({ message }) => message).join('\n'), { problems })
 }

@@ -99,7 +99,10 @@ function readStatement(statement: Statement, scope: BlockScope, seen: Map<string
   const word = name.text
   if (!Object.hasOwn(DIRECTIVES, word)) {
     if (MISSING_PLUGINS.has(word))
-      reject(name, `"${word}" is a CoreDNS plugin we do not have yet; wanted: ${allNames()}`)
+      reject(
+        name,
+        `"${word}" is a CoreDNS plugin that is not supported yet; docs/reference/corefile.md lists the supported directives`,
+      )
     reject(name, `unknown directive "${word}"; ${known(word, DIRECTIVES)}`)
   }
   const earlier = seen.get(word)
@@ -108,10 +111,6 @@ function readStatement(statement: Statement, scope: BlockScope, seen: Map<string
   }
   seen.set(word, name)
   return DIRECTIVES[word](statement, scope)
-}
-
-function allNames(): string {
-  return `one of ${Object.keys(DIRECTIVES).join(' ')}`
 }
 
 function merge(above: Partial<ServerBlock>, part: Partial<ServerBlock>): Partial<ServerBlock> {

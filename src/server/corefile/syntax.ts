@@ -2,7 +2,7 @@
 // Braces around the only block of a file may be left out. Nothing here knows what a directive means.
 
 import { isClosing, isOpening, type Token } from './lexer.ts'
-import { reject } from './problem.ts'
+import { CorefileProblem, reject } from './problem.ts'
 
 export interface Statement {
   readonly name: Token
@@ -17,8 +17,13 @@ export interface BlockSyntax {
 
 const MAX_DEPTH = 8
 
-export function parseBlocks(tokens: readonly Token[]): BlockSyntax[] {
+/** Braces that do not match are among the problems, and reading continues, so that they do not hide other faults. */
+export function parseBlocks(tokens: readonly Token[]): {
+  readonly blocks: readonly BlockSyntax[]
+  readonly problems: readonly CorefileProblem[]
+} {
   const blocks: BlockSyntax[] = []
+  const problems: CorefileProblem[] = []
   let at = 0
 
   function keys(): Token[] {
@@ -44,13 +49,14 @@ export function parseBlocks(tokens: readonly Token[]): BlockSyntax[] {
     while (at < tokens.length) {
       const name = tokens[at++]
       if (isClosing(name)) {
-        if (opening === undefined) reject(name, '"}" closes nothing; wanted: a "{" before it')
-        return found
+        if (opening !== undefined) return found
+        problems.push(new CorefileProblem(name, CLOSES_NOTHING))
+        continue
       }
       if (isOpening(name)) reject(name, '"{" starts a line; wanted: the "{" at the end of the line it belongs to')
       found.push(statement(name, depth))
     }
-    if (opening !== undefined) reject(opening, '"{" is never closed; wanted: a "}"')
+    if (opening !== undefined) problems.push(new CorefileProblem(opening, '"{" is never closed; wanted: a "}"'))
     return found
   }
 
@@ -64,13 +70,18 @@ export function parseBlocks(tokens: readonly Token[]): BlockSyntax[] {
   }
 
   while (at < tokens.length) {
-    if (isClosing(tokens[at])) reject(tokens[at], '"}" closes nothing; wanted: a "{" before it')
+    if (isClosing(tokens[at])) {
+      problems.push(new CorefileProblem(tokens[at++], CLOSES_NOTHING))
+      continue
+    }
     const found = keys()
     const opening = isOpening(tokens[at]) ? tokens[at++] : undefined
     blocks.push({ keys: found, statements: statements(opening, 1) })
   }
-  return blocks
+  return { blocks, problems }
 }
+
+const CLOSES_NOTHING = '"}" closes nothing; wanted: a "{" before it'
 
 function refuseGluedBrace(token: Token): void {
   if (token.quoted || !token.text.endsWith('{')) return

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { HoldfastError } from '../../lib/errors.ts'
+import { originReader } from '../../names/sources/zone-directory-origin.ts'
 import { zonesConfig } from './zones-config.ts'
 
 test('every directory is served on every address, one block per port', () => {
@@ -26,7 +27,7 @@ test.each(['', 'localhost:53', '127.0.0.1:99999', '[127.0.0.1]:53', '::1:x', '[:
   expect(() => zonesConfig({ directories: [], listen: [text] })).toThrow(HoldfastError)
 })
 
-const { pattern } = zonesConfig({ directories: ['.'], listen: [] }).blocks[0].autos[0]
+const originOf = originReader(zonesConfig({ directories: ['.'], listen: [] }).blocks[0].autos[0])
 
 test.each([
   ['db.example.org', 'example.org'],
@@ -35,7 +36,7 @@ test.each([
   ['db.example.zone', 'example.zone'],
   ['2.0.192.in-addr.arpa', '2.0.192.in-addr.arpa'],
 ])('the file %s is the zone %s', (file, origin) => {
-  expect(pattern.exec(file)?.slice(1).join('')).toBe(origin)
+  expect(originOf(file)).toEqual({ origin: `${origin}.` })
 })
 
 test.each([
@@ -49,5 +50,5 @@ test.each([
   '#a#',
   '..data',
 ])('the file %s is no zone', (file) => {
-  expect(pattern.test(file)).toBe(false)
+  expect(originOf(file)).toBeUndefined()
 })

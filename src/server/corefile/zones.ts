@@ -37,6 +37,6 @@ export function readName(token: Token): string {
 function zonesOf(token: Token, host: string): readonly string[] {
   const zones = parseZones(host)
   if (zones !== undefined) return zones
-  if (/[/:]/u.test(host)) reject(token, `"${host}" is no network; wanted: a zone, or a network such as 10.0.0.0/24`)
+  if (/[/:]/u.test(host)) reject(token, `"${host}" is not a network; expected a zone, or a network such as 10.0.0.0/24`)
   return [readName({ ...token, text: host })]
 }

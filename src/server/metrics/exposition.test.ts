@@ -28,7 +28,7 @@ const STATE: ServerState = {
   logLinesDroppedTotal: 3,
   tcpConnections: 4,
   tcpConnectionsTotal: 50,
-  tcpConnectionsRefusedTotal: 6,
+  tcpConnectionsEvictedTotal: 6,
 }
 
 function servedBlock(): { writer: StatsWriter; block: ServedBlock } {
@@ -164,7 +164,7 @@ describe('metrics', () => {
     expect(samples.get('holdfast_zone_serial{zone="example.org."}')).toBe(2_026_111_501)
     expect(samples.get('holdfast_handover_dropped_total')).toBe(7)
     expect(samples.get('holdfast_log_lines_dropped_total')).toBe(3)
-    expect(samples.get('holdfast_tcp_connections_refused_total')).toBe(6)
+    expect(samples.get('holdfast_tcp_connections_evicted_total')).toBe(6)
     expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1 << 20)
     expect(samples.get('process_open_fds')).toBeGreaterThan(2)
     expect(samples.get('process_start_time_seconds')).toBeLessThan(Date.now() / 1000)

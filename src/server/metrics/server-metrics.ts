@@ -28,7 +28,7 @@ export interface ServerState {
   readonly logLinesDroppedTotal: number
   readonly tcpConnections: number
   readonly tcpConnectionsTotal: number
-  readonly tcpConnectionsRefusedTotal: number
+  readonly tcpConnectionsEvictedTotal: number
 }
 
 /** CoreDNS reports the plugins that handle queries; `bind`, `health`, `ready`, `reload` and `root` do not. */
@@ -98,14 +98,14 @@ export function writeServerMetrics(text: MetricsText, state: ServerState): void 
   single(text, 'holdfast_arena_free_bytes', 'gauge', 'Zone memory not in use, in bytes.', state.arenaFreeBytes)
   single(text, 'holdfast_workers', 'gauge', 'Threads that answer queries.', state.workers)
   const surplus = state.handoverDroppedTotal
-  single(text, 'holdfast_handover_dropped_total', 'counter', 'Queries dropped as too many waited upstream.', surplus)
+  single(text, 'holdfast_handover_dropped_total', 'counter', 'Queries dropped as too many waited.', surplus)
   const dropped = state.logLinesDroppedTotal
   single(text, 'holdfast_log_lines_dropped_total', 'counter', 'Log lines that could not be written.', dropped)
   single(text, 'holdfast_tcp_connections', 'gauge', 'TCP connections open.', state.tcpConnections)
   const accepted = state.tcpConnectionsTotal
   single(text, 'holdfast_tcp_connections_total', 'counter', 'TCP connections accepted.', accepted)
-  const refused = state.tcpConnectionsRefusedTotal
-  single(text, 'holdfast_tcp_connections_refused_total', 'counter', 'TCP connections closed over the limit.', refused)
+  const evicted = state.tcpConnectionsEvictedTotal
+  single(text, 'holdfast_tcp_connections_evicted_total', 'counter', 'TCP connections closed for others.', evicted)
 }
 
 function single(text: MetricsText, name: string, type: 'counter' | 'gauge', help: string, value: number): void {

@@ -2,7 +2,7 @@
 // a whole, its directory and the environment can tell. Each step tells all of its problems at once.
 
 import { explain, wantedByDefault } from '../../document/explain.ts'
-import { formatProblems, type Problem } from '../../document/located.ts'
+import { listProblems, type Problem } from '../../document/located.ts'
 import { YamlText } from '../../document/yaml-text.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { EtcdConnection, ServerConfig } from '../config.ts'
@@ -73,5 +73,6 @@ function zonefilesOutput(output: WriteDocument, index: number, resolver: Resolve
 }
 
 function invalid(problems: readonly Problem[], { file }: NamesContext): HoldfastError {
-  return new HoldfastError('NamesInvalid', formatProblems(file, problems))
+  const { message, ...faults } = listProblems(file, problems)
+  return new HoldfastError('NamesInvalid', message, faults)
 }

@@ -115,6 +115,12 @@ export const serveSchema = map(
       .prefault(false)
       .describe('Log queries: `true` for all of them, or a map.'),
     health: httpAddress.optional().describe('Serve HTTP `/health` there.'),
+    status: z
+      .union([z.literal(false), httpAddress], { error: 'false or ADDRESS:PORT' })
+      .optional()
+      .describe(
+        'Serve HTTP `/status` there: paths, endpoints, zones and errors. Next to `/health` unless given; `false` for nowhere.',
+      ),
     lameduck: duration({ to: '10m' })
       .prefault('0s')
       .describe('Go on answering for so long after SIGTERM, while `/health` fails.'),

@@ -1,7 +1,8 @@
 // `sources:` of names.yaml: where names come from, one entry for each place. Order is precedence.
 
 import { z } from 'zod'
-import { duration, list, map, path, text, ttl, written } from '../../document/values.ts'
+import { DEFAULT_MAX_RECORDS } from '../../dns/zonefile/limits.ts'
+import { duration, list, map, number, path, text, ttl, written } from '../../document/values.ts'
 import { SKYDNS_DEFAULTS, skydnsPath, ZONES_DEFAULT_PREFIX, zonesPrefix } from '../skydns-defaults.ts'
 import { etcdSchema } from './schema-etcd.ts'
 import { kubernetesFields, kubevirtFields } from './schema-kubernetes.ts'
@@ -56,6 +57,14 @@ const etcdZones = map({
     .transform(zonesPrefix)
     .prefault(ZONES_DEFAULT_PREFIX)
     .describe('What stands before the domain in a key; `/coredns` and `/coredns/` are the same. May be empty.'),
+  max_records: number(1, 10_000_000)
+    .prefault(DEFAULT_MAX_RECORDS)
+    .describe('How many records a zone may have. A zone with more is refused, and its last good version stays.'),
+  allow_zones: zones
+    .optional()
+    .describe(
+      'Zones that may be at or below zones of the sources before this one, with all zones below them. Any other such zone is refused, since it would take names away from those sources.',
+    ),
   fallthrough: falls,
 }).describe('Zone files in etcd: each key below the prefix is a domain, its value the zone file.')
 

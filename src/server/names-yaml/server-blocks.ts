@@ -39,6 +39,7 @@ export function serverBlocks({ sources = [], serve }: NamesDocument, resolver: R
     udpBytes: serve.bufsize,
     log: queryLog(serve.log),
     health: serve.health,
+    ...(serve.status === undefined ? {} : { status: serve.status === false ? ('off' as const) : serve.status }),
     lameduckMs: serve.lameduck,
     ready: serve.ready,
     prometheus: serve.metrics,
@@ -70,8 +71,9 @@ function add(source: SourceDocument, common: SourceConfig & { rank: number }, li
       return
     }
     case 'etcd-zones': {
-      const { prefix, fallthrough } = source
-      lists.etcdZones.push({ etcd: etcd(), prefix, fallthrough, ...common })
+      const { prefix, fallthrough, max_records, allow_zones = [] } = source
+      const limits = { maxRecords: max_records, allowZones: allow_zones }
+      lists.etcdZones.push({ etcd: etcd(), prefix, fallthrough, ...limits, ...common })
       return
     }
     case 'skydns': {

@@ -6,6 +6,7 @@ import type { RemoteInfo, Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ELSEWHERE } from '../../zone/answer.ts'
+import type { Query } from '../../zone/query.ts'
 import type { Answering } from '../answering.ts'
 import { cannotListen } from '../cannot-listen.ts'
 import type { Listener } from '../listeners.ts'
@@ -98,20 +99,22 @@ export class DgramListener {
     } finally {
       arena.leave()
     }
-    if (length === ELSEWHERE) this.#forward(query, responder.query.block, address, port)
+    if (length === ELSEWHERE) this.#forward(query, responder.query, address, port)
     if (length <= 0) return
     this.#socket.send(this.#packet.slice(0, length), port, address)
     responder.observe(responder.query.block, (performance.now() - started) / 1000, 1)
     answered()
   }
 
-  #forward(query: Uint8Array, block: number, address: string, port: number): void {
-    const forwarded = this.#answerLater(query, block, address, port).finally(() => this.#forwarded.delete(forwarded))
+  #forward(query: Uint8Array, { block, handover }: Query, address: string, port: number): void {
+    const forwarded = this.#answerLater(query, block, handover, address, port).finally(() =>
+      this.#forwarded.delete(forwarded),
+    )
     this.#forwarded.add(forwarded)
   }
 
-  async #answerLater(query: Uint8Array, block: number, address: string, port: number): Promise<void> {
-    const response = await this.answering.handOver(query, block, address, port)
+  async #answerLater(query: Uint8Array, block: number, reason: number, address: string, port: number): Promise<void> {
+    const response = await this.answering.handOver(query, block, reason, address, port)
     if (response !== undefined && !this.#closed) this.#socket.send(response, port, address)
   }
 }

@@ -10,7 +10,7 @@ import { LogSink } from '../../lib/log-sink.ts'
 import { Arena } from '../../zone/arena.ts'
 import { Control } from '../../zone/epoch.ts'
 import { block } from '../corefile/testing.ts'
-import { HandoverLimit } from '../handover-limit.ts'
+import { HandoverGate } from '../handover-gate.ts'
 import { allocateLogFlow, LogReceiver } from '../query-log/carrier.ts'
 import { viewOf } from '../views.ts'
 import { UdpServer } from './udp-server.ts'
@@ -36,7 +36,7 @@ function start(libc: Libc, ports: readonly number[], control: Control, onFailure
     control,
     listeners: ports.map((port) => ({ host: '127.0.0.1', port, scope: 0, blocks: [0], views: [view] })),
     shares: [{ reader: READER, stats: [undefined], logFlow, logReceiver: new LogReceiver(logFlow, new LogSink(1)) }],
-    common: { logs: [[]], cookieSecret: new Uint8Array(16), handoverLimit: new HandoverLimit().buffer },
+    common: { logs: [[]], cookieSecret: new Uint8Array(16), handoverGate: new HandoverGate().buffer },
     arenas: () => {
       const { port1, port2 } = new MessageChannel()
       port2.postMessage({ generation: 1, arena: arena.buffer })

@@ -35,7 +35,7 @@ export interface UdpServerOptions {
   readonly control: Control
   readonly listeners: readonly UdpListener[]
   readonly shares: readonly WorkerShare[]
-  readonly common: Pick<UdpWorkerData, 'logs' | 'cookieSecret' | 'handoverLimit'>
+  readonly common: Pick<UdpWorkerData, 'logs' | 'cookieSecret' | 'handoverGate'>
   /** Gives a new reader's port of arenas. */
   readonly arenas: (reader: number) => MessagePort
   /** Resolves to the response for a query the zones could not settle. */

@@ -18,7 +18,7 @@ export interface UdpWorkerData {
   readonly logFlow: SharedArrayBuffer
   readonly logs: readonly (readonly LogConfig[])[]
   readonly cookieSecret: Uint8Array
-  readonly handoverLimit: SharedArrayBuffer
+  readonly handoverGate: SharedArrayBuffer
 }
 
 export interface UdpSocketData {
@@ -33,6 +33,10 @@ export interface UdpSocketData {
 export interface HandedPacket {
   readonly saved: SavedPacket
   readonly block: number
+  /** One of HANDOVER. */
+  readonly reason: number
+  /** In the gate. */
+  readonly place: number
 }
 
 export type UdpWorkerMessage =

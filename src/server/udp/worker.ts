@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { ELSEWHERE } from '../../zone/answer.ts'
 import { Control } from '../../zone/epoch.ts'
 import { ArenaReader } from '../arena-reader.ts'
-import { HandoverLimit } from '../handover-limit.ts'
+import { HandoverGate } from '../handover-gate.ts'
 import { LogSender } from '../query-log/carrier.ts'
 import { Responder } from '../responder.ts'
 import { Batch } from './batch.ts'
@@ -29,7 +29,7 @@ class UdpWorker {
   readonly #batches: readonly Batch[]
   readonly #logs: LogSender
   readonly #handed: HandedPacket[] = []
-  readonly #limit: HandoverLimit
+  readonly #gate: HandoverGate
 
   constructor(libc: Libc, data: UdpWorkerData) {
     this.#libc = libc
@@ -43,7 +43,7 @@ class UdpWorker {
       local: data.sockets[0].local,
     })
     this.#arena = new ArenaReader(this.#control, data.reader, data.arenas, this.#responder.query)
-    this.#limit = new HandoverLimit(data.handoverLimit)
+    this.#gate = new HandoverGate(data.handoverGate)
     this.#logs = new LogSender(data.logFlow, (piece) => post({ kind: 'log', piece }))
     const packetBytes = Math.max(
       SMALLEST_PACKET,
@@ -124,15 +124,20 @@ class UdpWorker {
       this.#data.sockets[socket].views,
       false,
     )
-    if (length === ELSEWHERE && this.#limit.admits()) {
-      packets.set(responder.original.subarray(0, received), batch.packetAt(i))
-      this.#handed.push({ saved: batch.save(i, received), block: responder.query.block })
-    }
+    if (length === ELSEWHERE) this.#keep(batch, i, received)
     return length
   }
 
+  /** Keeps a query for the main thread, unless too much of its client is on its way there already. */
+  #keep(batch: Batch, i: number, received: number): void {
+    const { edns, original, query } = this.#responder
+    const place = this.#gate.enter(edns.address, edns.addressLength)
+    if (place < 0) return
+    batch.packets.set(original.subarray(0, received), batch.packetAt(i))
+    this.#handed.push({ saved: batch.save(i, received), block: query.block, reason: query.handover, place })
+  }
+
   #handOver(socket: number): void {
-    this.#limit.add(this.#handed.length)
     post({ kind: 'handover', socket, packets: this.#handed.splice(0) })
   }
 

@@ -93,7 +93,7 @@ export class Forwarder {
         unwelcome = reply
         if (attempt >= order.length - 1) break
       } catch (error) {
-        reason = `${candidate.upstream.to}: ${messageOf(error)}`
+        reason = messageOf(error)
         candidate.health.exchangeFailed()
       }
     }

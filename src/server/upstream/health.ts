@@ -6,6 +6,7 @@
 
 import { parseName } from '../../dns/name.ts'
 import { CLASS, TYPE } from '../../dns/types.ts'
+import { messageOf } from '../../lib/errors.ts'
 import type { ForwardConfig } from '../config.ts'
 import type { Transport, Upstream } from './exchange.ts'
 import { encodeQuery } from './query.ts'
@@ -63,7 +64,7 @@ export class Health {
       this.#upstream.stats.healthcheckFailures++
       this.#fails++
       if (this.#fails === this.#config.maxFails) {
-        this.#log.warn(`Upstream ${this.#upstream.to} is down: ${(error as Error).message}`)
+        this.#log.warn(`Upstream ${this.#upstream.to} is down: ${messageOf(error)}`)
       }
       this.#timer = setTimeout(() => void this.#check(), this.#config.healthCheckMs)
     }

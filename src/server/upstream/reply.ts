@@ -1,10 +1,11 @@
 // An upstream's answer, kept as wire bytes without its OPT record and with the places of its TTLs, so that the answer
 // for one more client is a copy and a few patches.
 
-import { decodeMessage } from '../../dns/message.ts'
+import { decodeMessage, encodeMessage } from '../../dns/message.ts'
 import { equalNames } from '../../dns/name.ts'
 import { RCODE, TYPE } from '../../dns/types.ts'
 import { type Query, wantsAuthenticated } from './query.ts'
+import { relevantMessage } from './relevance.ts'
 import {
   AD,
   CD,
@@ -56,7 +57,10 @@ export function readReply(message: Uint8Array): Reply | undefined {
   const question = questionEnd(message)
   if (question === undefined) return undefined
   // Names inside are passed on as they are, so they must be sound: no loops, no pointers ahead.
-  if ((message[2] & TC) === 0 && typeof decodeMessage(message) === 'string') return undefined
+  const decoded = (message[2] & TC) === 0 ? decodeMessage(message) : undefined
+  if (typeof decoded === 'string') return undefined
+  const relevant = decoded && relevantMessage(decoded)
+  if (relevant !== undefined && relevant !== decoded) return readReply(encodeMessage(relevant))
   const headerRcode = message[3] & 0x0f
   if ((message[2] & TC) !== 0) {
     const wire = new Uint8Array(message.subarray(0, question))

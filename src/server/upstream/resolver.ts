@@ -6,6 +6,8 @@ import { formatName, labelCount } from '../../dns/name.ts'
 import { RCODE, typeName } from '../../dns/types.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { ServerBlock } from '../config.ts'
+import type { ErrorLog } from '../error-log.ts'
+import type { WaitingPlaces } from '../waiting-places.ts'
 import { Cache } from './cache.ts'
 import type { Transport } from './exchange.ts'
 import { Forwarder, type Outcome } from './forward.ts'
@@ -14,15 +16,19 @@ import { emptyAnswer, type Query, readQuery } from './query.ts'
 import { encodeReply, type Reply } from './reply.ts'
 import type { UpstreamStats } from './stats.ts'
 
-/** Each question in flight may hold a socket for seconds; beyond this, new ones fail at once. */
-const MAX_IN_FLIGHT = 8192
+/** Each question in flight may hold a socket for seconds. The places keep below this; prefetches come on top. */
+const MAX_IN_FLIGHT = 10_000
 
 export interface ResolverDeps {
   /** Closes every socket and timer. */
   readonly signal: AbortSignal
   readonly log: ResolverLog
+  /** For failed questions; undefined: they are not logged. */
+  readonly errors: ErrorLog | undefined
   /** Of this block alone. */
   readonly stats: UpstreamStats
+  /** Of all blocks. */
+  readonly places: WaitingPlaces
 }
 
 export interface ResolverClient {
@@ -92,9 +98,10 @@ export class Resolver {
 
   /**
    * The answer to `query`, with the client's id, question and an OPT record when it sent one. It may exceed what the
-   * client takes by UDP: the caller truncates. Never rejects; where nothing answers the rcode is SERVFAIL.
+   * client takes by UDP: the caller truncates. Undefined when the client has too much waiting: the query is dropped.
+   * Never rejects; where nothing answers the rcode is SERVFAIL.
    */
-  async resolve(query: Uint8Array, client: ResolverClient, local?: LocalAnswer): Promise<Uint8Array> {
+  async resolve(query: Uint8Array, client: ResolverClient, local?: LocalAnswer): Promise<Uint8Array | undefined> {
     // The caller may receive the next query into the same buffer.
     query = new Uint8Array(query)
     const parsed = readQuery(query)
@@ -102,11 +109,12 @@ export class Resolver {
     try {
       const route = this.#route(parsed, local)
       if (route === undefined) return local?.message ?? this.#empty(query, RCODE.REFUSED)
-      const resolved = await this.#recall(parsed, client.transport, route)
+      const resolved = await this.#recall(parsed, client, route)
+      if (resolved === undefined) return undefined
       if ('rcode' in resolved) return this.#empty(query, resolved.rcode)
       return encodeReply(resolved.reply, parsed, this.#block.udpBytes, resolved.ttlSeconds)
     } catch (error) {
-      this.#deps.log.warn(`Cannot resolve ${describe(parsed)}: ${messageOf(error)}`)
+      this.#deps.errors?.report(`Cannot resolve ${describe(parsed)}`, messageOf(error))
       return this.#empty(query, RCODE.SERVFAIL)
     }
   }
@@ -128,18 +136,30 @@ export class Resolver {
     )?.forwarder
   }
 
-  async #recall(query: Query, transport: Transport, route: Route): Promise<Resolved> {
+  /** What is in the cache needs no place to wait. */
+  async #recall(query: Query, client: ResolverClient, route: Route): Promise<Resolved | undefined> {
+    const { transport } = client
     const hit = this.#cache?.covers(query.name) ? this.#cache.lookup(route.key) : undefined
-    if (hit === undefined) return this.#ask(query, transport, route)
+    if (hit === undefined) return this.#wait(query, client, route)
     if (hit.stale && this.#block.cache?.serveStaleVerify) {
-      const verified = await this.#ask(query, transport, route)
-      if (isData(verified)) return verified
+      const verified = await this.#wait(query, client, route)
+      if (verified !== undefined && isData(verified)) return verified
     } else if ((hit.stale || hit.prefetch) && !this.#inFlight.has(route.key)) {
       this.#deps.stats.cache.prefetches++
       void this.#ask(query, transport, route).catch(() => undefined)
     }
     if (hit.stale) this.#deps.stats.cache.servedStale++
     return { reply: hit.reply, ttlSeconds: hit.ttlSeconds }
+  }
+
+  /** Undefined when the client has no place left. */
+  async #wait(query: Query, client: ResolverClient, route: Route): Promise<Resolved | undefined> {
+    const place = this.#deps.places.take(client, route.key)
+    try {
+      return place && (await this.#ask(query, client.transport, route))
+    } finally {
+      place?.leave()
+    }
   }
 
   /** Joins the same question in flight, if there is one. */
@@ -159,7 +179,7 @@ export class Resolver {
     // A route has a forward or an alternate.
     if (outcome === undefined) return { rcode: RCODE.REFUSED }
     if ('failure' in outcome) {
-      if (this.#block.errors) this.#deps.log.warn(`Cannot resolve ${describe(query)}: ${outcome.failure.reason}`)
+      this.#deps.errors?.report(`Cannot resolve ${describe(query)}`, outcome.failure.reason)
       return { rcode: outcome.failure.rcode }
     }
     const { reply } = outcome

@@ -7,6 +7,7 @@
 import { randomInt } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import type { UpstreamAddress } from '../config.ts'
+import { NoAnswerError } from './failure.ts'
 import { isAnswerTo } from './reply.ts'
 import type { ExchangeStats } from './stats.ts'
 import { read16, write16 } from './wire.ts'
@@ -121,7 +122,7 @@ class Connection {
 
   #giveUp(id: number, timeoutMs: number): void {
     this.draining = true
-    this.#take(id)?.reject(new Error(`no answer by TCP in ${Math.round(timeoutMs)} ms`))
+    this.#take(id)?.reject(new NoAnswerError(`no answer by TCP in ${Math.round(timeoutMs)} ms`))
     this.#closeWhenDrained()
   }
 

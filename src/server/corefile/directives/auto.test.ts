@@ -44,7 +44,7 @@ describe('auto', () => {
     ['directory /zones * {1}', '"*" is not a regular expression'],
     ['directory /zones (.*) {1} aa', '"directory" has 4 arguments; wanted: directory DIR [REGEXP ORIGIN_TEMPLATE]'],
     ['directory /zones (.*)', 'REGEXP comes without ORIGIN_TEMPLATE'],
-    ['directory /zones .* {1}', '".*" captures nothing; wanted: a group'],
+    ['directory /zones .* {1}', '".*" captures nothing; expected a group'],
     ['directory', '"directory" has 0 arguments'],
     ['directory /zones\nreload -1s', '"-1s" is not a duration'],
     ['directory /zones\nno_reload', 'unknown option "no_reload" of auto; did you mean "reload"?'],

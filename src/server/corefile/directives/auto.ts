@@ -2,7 +2,7 @@
 // a zone for every matching file of a directory.
 
 import { readArguments, readOptions } from '../arguments.ts'
-import { captureGroups, goRegExp } from '../go-regexp.ts'
+import { readGoRegExp } from '../read-go-regexp.ts'
 import type { Token } from '../lexer.ts'
 import { reject } from '../problem.ts'
 import { readZones } from '../zones.ts'
@@ -13,7 +13,7 @@ const USAGE = 'directory DIR [REGEXP ORIGIN_TEMPLATE]'
 
 export const auto: Directive = (statement, scope) => {
   let directory: string | undefined
-  let pattern = /db\.(.*)/u
+  let pattern: RegExp | string = /db\.(.*)/u
   let template = expandable('{1}')
   let reloadMs = DEFAULT_RELOAD_MS
   let fallthrough: readonly string[] = []
@@ -45,8 +45,7 @@ export function expandable(template: string): string {
   return template.replaceAll('{', () => '${')
 }
 
-function readPattern(token: Token): RegExp {
-  const pattern = goRegExp(token)
-  if (captureGroups(pattern) > 0) return pattern
-  return reject(token, `"${token.text}" captures nothing; wanted: a group, such as db\\.(.*)`)
+function readPattern(token: Token): string {
+  if (readGoRegExp(token).captureGroups > 0) return token.text
+  return reject(token, `"${token.text}" captures nothing; expected a group, such as db\\.(.*)`)
 }

@@ -122,7 +122,6 @@ test('what is accepted without effect gives a notice with its place', () => {
       'errors {\n consolidate 5m ".* i/o timeout$" warning\n stacktrace\n}\nreload 30s 15s\nready {\n monitor continuously\n}',
     ),
   ).toEqual([
-    'Corefile:3:2 "consolidate" has no effect: errors are logged one by one',
     'Corefile:4:2 "stacktrace" has no effect',
     'Corefile:6:12 the jitter of reload has no effect: reading one small file needs no spreading',
     'Corefile:8:2 "monitor" has no effect: /ready tells the state of the moment',
@@ -138,7 +137,10 @@ describe('wrong use', () => {
     ['bind 192.0.2.1:53', '2:6: "192.0.2.1:53" is neither an IP address nor an interface'],
     ['bind 300.0.0.1', '2:6: "300.0.0.1" is neither'],
     ['bufsize 511', '2:9: "511" is not a number from 512 to 4096'],
-    ['errors stderr', '2:8: "stderr" is no log; wanted: stdout'],
+    ['errors {\n consolidate 1s x warn\n}', '3:19: "warn" is not a level; did you mean "warning"?'],
+    ['errors {\n consolidate 1s x error first\n}', '3:25: "first" comes after the level; expected show_first'],
+    ['errors {\n consolidate 1s ( error\n}', '3:17: "(" is not a regular expression'],
+    ['errors stderr', '2:8: "stderr" is not a log; expected stdout'],
     ['errors {\n consolidat 1s x\n}', '3:2: unknown option "consolidat" of errors; did you mean "consolidate"?'],
     ['file', '2:1: "file" has 0 arguments; wanted: file DBFILE [ZONES...]'],
     ['health :8080 x', '2:14: "health" has 2 arguments; wanted: health [ADDRESS:PORT]'],
@@ -162,7 +164,7 @@ describe('wrong use', () => {
       '3:11: REFUSED has an alternate already; wanted: each rcode once',
     ],
     ['alternate REFUSED . ::1 {\n policy random\n}', '3:2: unknown option "policy" of alternate; wanted: no block'],
-    ['hosts /etc/hosts', '2:1: "hosts" is a CoreDNS plugin we do not have yet'],
+    ['hosts /etc/hosts', '2:1: "hosts" is a CoreDNS plugin that is not supported yet'],
     ['__proto__', '2:1: unknown directive "__proto__"'],
   ])('%j is refused', (directives, message) => {
     expect(refusal(inBlock(directives))).toContain(`Cannot load Corefile:${message}`)
