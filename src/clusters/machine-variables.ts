@@ -55,7 +55,7 @@ function network(value: unknown): unknown {
   })
 }
 
-/** How to log in to etcd: of its four variables two are given. */
+/** How to log in to etcd: of its four variables two are given, or all. */
 function client(value: unknown): unknown {
   return isMap(value) ? changed(value, orNone) : value
 }

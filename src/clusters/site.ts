@@ -17,8 +17,11 @@ export interface Site {
   readonly postgresVersion: string
   /** The package that PostgreSQL comes from; `postgresql` unless given: that of the system, whatever its version. */
   readonly postgresPackage?: string
-  /** Patroni's watchdog: a device that resets the machine when Patroni hangs. Where it is not there, Patroni goes on without. */
-  readonly watchdogDevice: string
+  /**
+   * Patroni's watchdog: a device that resets the machine when Patroni hangs. Where the device is missing, Patroni runs
+   * without. Undefined where several members share a machine, which must not be reset: a process then stops PostgreSQL.
+   */
+  readonly watchdogDevice: string | undefined
   readonly keyring: Keyring
 }
 
@@ -70,9 +73,20 @@ export interface EtcdAccess {
   readonly login: EtcdLogin
 }
 
-export type EtcdLogin =
-  | { readonly username: string; readonly password: Secret }
-  | { readonly certificate: Content; readonly key: Content }
+/** The certificate of a user, or a password with the certificate that the cluster asks every client for. */
+export type EtcdLogin = PasswordLogin | CertifiedKey
+
+export interface PasswordLogin {
+  readonly username: string
+  readonly password: Secret
+  /** Without a common name: etcd's JSON gateway rejects a client certificate that has one. An external cluster may ask for none. */
+  readonly connection?: CertifiedKey | undefined
+}
+
+/** What a client presents when it connects. */
+export function clientCertificate(login: EtcdLogin): CertifiedKey | undefined {
+  return 'username' in login ? login.connection : login
+}
 
 /** The same cluster for a machine that may have a login of its own. */
 export function etcdOf(etcd: EtcdAccess, { etcdLogin }: { readonly etcdLogin?: EtcdLogin | undefined }): EtcdAccess {

@@ -36,7 +36,7 @@ export async function runStep(
 ): Promise<void> {
   const lines: string[] = []
   appendFileSync(build.log, `# ${command.join(' ')}\n`)
-  const reason = await exec([...ENDS_WITH_US, ...within, ...command], {
+  const { reason } = await exec([...ENDS_WITH_US, ...within, ...command], {
     timeoutMs: TIMEOUT_MS,
     signal: build.signal,
     env: stepEnv(build),
@@ -80,7 +80,7 @@ function stepFailed(
   lines: readonly string[],
   reason: string,
 ): HoldfastError {
-  if (signal.aborted) return new HoldfastError('Cancelled', 'Cannot build the image: it was stopped')
+  if (signal.aborted) return new HoldfastError('Interrupted', 'Cannot build the image: it was stopped')
   const said = lines.find((line) => FAULT.test(line)) ?? lines.findLast((line) => line.trim() !== '')
   const what = said === undefined ? reason : `${said.replace(/^E: /u, '').trim()} (${reason})`
   return new HoldfastError('ImageBuildFailed', `Cannot build the image: ${basename(command[0])}: ${what}`, {

@@ -35,7 +35,7 @@ test('whoever waits can be stopped', async () => {
   const controller = new AbortController()
   await withLock(parent, { signal, onWait: () => undefined }, async () => {
     const second = withLock(parent, { signal: controller.signal, onWait: () => controller.abort() }, async () => 'done')
-    await expect(second).rejects.toMatchObject({ code: 'Cancelled' })
+    await expect(second).rejects.toMatchObject({ code: 'Interrupted' })
   })
 })
 

@@ -3,11 +3,11 @@
 
 import { closeSync, constants, mkdirSync, openSync } from 'node:fs'
 import { HoldfastError, reasonOf } from '../lib/errors.ts'
-import { exec } from '../lib/exec.ts'
+import { exec, type ProcessEnd } from '../lib/exec.ts'
 import { SYSTEM_PATH } from '../targets/local/apt.ts'
 
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY
-/** The exit code that says that somebody else has it. */
+/** The exit code when another process has it. */
 const TAKEN = 75
 const LONGEST_BUILD_MS = 60 * 60_000
 
@@ -20,13 +20,13 @@ interface LockOptions {
 export async function withLock<T>(directory: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
   const fd = open(directory)
   try {
-    let reason = await flock(fd, ['--nonblock', '--conflict-exit-code', String(TAKEN)], options.signal)
-    if (reason === `exit code ${TAKEN}`) {
+    let end = await flock(fd, ['--nonblock', '--conflict-exit-code', String(TAKEN)], options.signal)
+    if (end.code === TAKEN) {
       options.onWait()
-      reason = await flock(fd, [], options.signal)
+      end = await flock(fd, [], options.signal)
     }
-    if (options.signal.aborted) throw new HoldfastError('Cancelled', 'Cannot change images: it was stopped')
-    if (reason !== undefined) throw new HoldfastError('FileUnwritable', `Cannot lock "${directory}": flock: ${reason}`)
+    if (options.signal.aborted) throw new HoldfastError('Interrupted', 'Cannot change images: it was stopped')
+    if (end.code !== 0) throw new HoldfastError('FileUnwritable', `Cannot lock "${directory}": flock: ${end.reason}`)
     return await work()
   } finally {
     closeSync(fd)
@@ -43,7 +43,7 @@ function open(directory: string): number {
 }
 
 /** The lock belongs to what is open, which the program shares with us and we keep when it has ended. */
-function flock(fd: number, options: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+function flock(fd: number, options: readonly string[], signal: AbortSignal): Promise<ProcessEnd> {
   return exec(['flock', ...options, '0'], {
     timeoutMs: LONGEST_BUILD_MS,
     signal,

@@ -1,4 +1,4 @@
-// How the name servers of a stack stand, asked of each of them as a client would: over UDP, over TCP, and beside
+// The status of the name servers of a stack, asked of each of them as a client would: over UDP, over TCP, and next to
 // /health. A server that answers does its part; the cluster is ready when all of them also follow their sources and
 // have the same version of the stack's own zone.
 
@@ -6,6 +6,7 @@ import { isIPv6 } from 'node:net'
 import { TYPE } from '../../dns/types.ts'
 import { messageOf, reasonOf } from '../../lib/errors.ts'
 import type { ClusterStatus, MemberStatus } from '../member-status.ts'
+import { reachProblem } from '../../lib/reach-problem.ts'
 import type { MachineSpec } from '../site.ts'
 import { askRecords, type AskOptions } from './dns-client.ts'
 import type { DnsSpec } from './spec.ts'
@@ -16,6 +17,8 @@ const HTTP_TIMEOUT_MS = 5000
 /** What is read of /status. */
 interface ServerStatus {
   readonly version: string | undefined
+  /** A reload that was refused. */
+  readonly configuration?: { readonly errors: readonly { readonly message: string }[] }
   readonly sources: readonly { readonly name: string; readonly state: string; readonly error?: string }[]
   readonly zones: readonly { readonly zone: string; readonly state: string; readonly errors?: readonly string[] }[]
 }
@@ -40,7 +43,7 @@ export async function dnsStatus(spec: DnsSpec, domain: string, signal: AbortSign
         : new Set(reports.map(({ soa }) => soa)).size > 1
           ? `servers have different versions of ${domain}`
           : undefined
-  return { members, isReady: problem === undefined, problem }
+  return { members, isReady: problem === undefined, isWorking: ready > 0, problem }
 }
 
 async function report(
@@ -59,15 +62,23 @@ async function report(
   const failure = [answers, status].find((each) => each.status === 'rejected')
   const told = status.status === 'fulfilled' ? status.value : undefined
   const away = told?.sources.find(({ state }) => state !== 'following')
-  const problem = failure === undefined ? (sourceProblem(away) ?? zoneProblem(told)) : reasonOf(failure.reason)
+  const reach = failure && reachProblem(failure.reason)
+  const problem =
+    failure === undefined
+      ? (configurationProblem(told) ?? sourceProblem(away) ?? zoneProblem(told))
+      : reach === undefined
+        ? reasonOf(failure.reason)
+        : `it does not answer: ${reach}`
   return {
     member: {
       machine: server.name,
       isReady: failure === undefined,
+      isDegraded: failure === undefined && (away !== undefined || told?.configuration !== undefined),
       role: failure === undefined ? 'server' : undefined,
       version: told?.version,
       lagBytes: undefined,
       problem,
+      waitsFor: failure === undefined ? undefined : reach === undefined ? 'its names' : 'the name server to start',
     },
     soa: answers.status === 'fulfilled' ? answers.value : undefined,
     isFollowing: away === undefined,
@@ -93,7 +104,8 @@ async function readStatus(address: string, port: number, signal: AbortSignal): P
     const status = (await response.json()) as Partial<ServerStatus>
     if (status.version === undefined || status.sources === undefined || status.zones === undefined)
       throw new Error('it is no status of a name server')
-    return { version: status.version, sources: status.sources, zones: status.zones }
+    const { version, sources, zones, configuration } = status
+    return { version, sources, zones, ...(configuration && { configuration }) }
   })
 }
 
@@ -117,6 +129,11 @@ async function get<T>(url: string, signal: AbortSignal, read: (response: Respons
     const { cause } = thrown as Error
     throw new Error(`no status at ${url}: ${messageOf(cause ?? thrown)}`, { cause: thrown })
   }
+}
+
+function configurationProblem(status: ServerStatus | undefined): string | undefined {
+  const { configuration } = status ?? {}
+  return configuration && `its new configuration was refused: ${configuration.errors[0]?.message ?? 'no reason given'}`
 }
 
 function sourceProblem(source: ServerStatus['sources'][number] | undefined): string | undefined {

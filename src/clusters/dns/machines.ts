@@ -6,7 +6,7 @@ import { HoldfastError } from '../../lib/errors.ts'
 import { type Content, content, plain } from '../../machine/content.ts'
 import type { Machine, MachineFile, OnChange, Service } from '../../machine/machine.ts'
 import type { HostPart } from '../host/host-part.ts'
-import { type EtcdAccess, etcdOf, type MachineSpec, type Site } from '../site.ts'
+import { clientCertificate, type EtcdAccess, etcdOf, type MachineSpec, type Site } from '../site.ts'
 import { COREDNS_ZONES, corednsPart } from './coredns.ts'
 import { type NamesContext, namesYamls, PATHS } from './names-yaml.ts'
 import { forwardZone, type OwnZones, reverseZones, withSerial, type ZoneText } from './own-zones.ts'
@@ -140,11 +140,13 @@ function etcdFilesByServer(etcd: EtcdAccess | undefined): (server: DnsServer) =>
 
 function etcdFiles({ ca, login }: EtcdAccess): MachineFile[] {
   const secret = { owner: USER, mode: 0o600 }
+  const pair = clientCertificate(login)
   return [
     file(PATHS.ca, ca, { onChange: RELOAD }),
     ...('username' in login
       ? [file(PATHS.password, content`${login.password}\n`, { ...secret, onChange: RELOAD })]
-      : [file(PATHS.certificate, login.certificate), file(PATHS.key, login.key, secret)]),
+      : []),
+    ...(pair === undefined ? [] : [file(PATHS.certificate, pair.certificate), file(PATHS.key, pair.key, secret)]),
   ]
 }
 

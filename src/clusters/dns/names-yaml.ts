@@ -3,7 +3,7 @@
 
 import { isIPv6 } from 'node:net'
 import { stringify } from 'yaml'
-import { type EtcdAccess, etcdOf, type Site } from '../site.ts'
+import { clientCertificate, type EtcdAccess, etcdOf, type Site } from '../site.ts'
 import type { DnsServer, DnsSpec } from './spec.ts'
 
 export const PATHS = {
@@ -45,10 +45,11 @@ export function namesYamls(spec: DnsSpec, site: Site, context: NamesContext): (s
 }
 
 function etcdSources(spec: DnsSpec, site: Site, { patroni }: NamesContext): object[] {
-  const { skydns } = spec
+  const { skydns, allowZones } = spec
+  const zones = { type: 'etcd-zones', name: 'etcd-zones', prefix: spec.keyPrefix }
   return [
     ...patroni.map((cluster) => patroniSource(spec, site, cluster)),
-    { type: 'etcd-zones', name: 'etcd-zones', prefix: spec.keyPrefix },
+    { ...zones, ...(allowZones.length > 0 && { allow_zones: allowZones }) },
     ...(skydns === undefined ? [] : [{ type: 'skydns', name: 'skydns', ...skydns }]),
   ]
 }
@@ -83,9 +84,11 @@ function etcdSettings({ endpoints, login }: EtcdAccess, path: (inside: string) =
   return {
     endpoints: endpoints.map((endpoint) => (endpoint.includes('://') ? endpoint : `https://${endpoint}`)),
     ca_cert: path(PATHS.ca),
-    ...('username' in login
-      ? { username: login.username, password: { file: path(PATHS.password) } }
-      : { client_cert: path(PATHS.certificate), client_key: path(PATHS.key) }),
+    ...('username' in login && { username: login.username, password: { file: path(PATHS.password) } }),
+    ...(clientCertificate(login) !== undefined && {
+      client_cert: path(PATHS.certificate),
+      client_key: path(PATHS.key),
+    }),
   }
 }
 

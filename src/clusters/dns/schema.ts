@@ -74,6 +74,11 @@ export const dnsSchema = map(
     key_prefix: preset(keyPrefix.unwrap(), DNS_DEFAULTS.key_prefix).describe(
       'Zone files in etcd: what stands before the domain in a key. `/coredns` and `/coredns/` are the same.',
     ),
+    allow_zones: list(text('a zone'), 'a list of zones, such as [apps.example.org]')
+      .optional()
+      .describe(
+        'Zones in etcd that may be at or below zones of the stack or of `zones`, with all zones below them. Any other such zone is refused.',
+      ),
     skydns: map(
       {
         zones: list(text('a zone'), 'a list of zones, such as [cluster.local]').describe(

@@ -13,6 +13,8 @@ export interface DnsSpec {
   /** Where zones (and SkyDNS records) come from; undefined without any etcd. */
   readonly etcd: EtcdAccess | 'own' | undefined
   readonly keyPrefix: string
+  /** Zones in etcd that may be at or below the zones of the stack and its zone files. */
+  readonly allowZones: readonly string[]
   /** SkyDNS records: their zones, and the prefix of the keys. */
   readonly skydns: { readonly zones: readonly string[]; readonly path: string } | undefined
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { originOf } from '../../names/sources/zone-directory-origin.ts'
+import { originReader } from '../../names/sources/zone-directory-origin.ts'
 import { everyZoneOf } from '../../server/corefile/zones-config.ts'
 import { zoneOrigin } from './zone-origin.ts'
 
@@ -12,5 +12,5 @@ test.each([
   'db.a.b.',
   'test',
 ])('a file "%s" is the zone that the name server takes it for', (name) => {
-  expect({ origin: `${zoneOrigin(name)}.` }).toEqual(originOf(name, everyZoneOf('/zones', 0)))
+  expect({ origin: `${zoneOrigin(name)}.` }).toEqual(originReader(everyZoneOf('/zones', 0))(name))
 })

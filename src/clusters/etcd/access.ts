@@ -1,12 +1,17 @@
-// Who may use an etcd cluster, and how they prove it: by password, or by a certificate whose common name is the user.
+// Who may use an etcd cluster, and how they prove it: by a certificate whose common name is the user; or by a password, with a
+// certificate that only opens the connection. Every client of the cluster presents a certificate.
 
 import { type Content, plain, reveal } from '../../machine/content.ts'
 import type { Secret } from '../../lib/secret.ts'
-import type { CertificateRequest, EtcdAccess, Site } from '../site.ts'
+import type { CertificateRequest, CertifiedKey, EtcdAccess, Site } from '../site.ts'
 import type { EtcdSpec } from './spec.ts'
 import { clientEndpoint } from './urls.ts'
 
 export const ROOT = 'root'
+/** The user for people and publishers; a stack without names has none. */
+export const ZONES_USER = 'zones'
+/** Users of the stack itself: no file can give them more. */
+export const OWN_USERS: ReadonlySet<string> = new Set(['dns', 'patroni', ZONES_USER])
 
 /** Nothing renews a certificate between two runs of `up`, so they last. */
 export const CERTIFICATE_LIFE = {
@@ -22,7 +27,11 @@ export function etcdAccess(spec: EtcdSpec, site: Site, user: string): EtcdAccess
     ca: serverAuthorities(spec, site),
     login: spec.clientCertAuth
       ? userCertificate(site, user)
-      : { username: user, password: userPassword(spec, site, user) },
+      : {
+          username: user,
+          password: userPassword(spec, site, user),
+          connection: connectionCertificate(site, user),
+        },
   }
 }
 
@@ -31,16 +40,17 @@ export function userPassword(spec: EtcdSpec, { keyring }: Site, user: string): S
   return keyring.secret(`etcd-user-${user}-password`, spec.users.find(({ name }) => name === user)?.password)
 }
 
-export function userCertificate({ keyring }: Site, user: string): { certificate: Content; key: Content } {
-  const { certificate, key } = keyring.certificate({
-    ...CERTIFICATE_LIFE,
-    id: `etcd-user/${user}`,
-    commonName: user,
-    domains: [],
-    addresses: [],
-    usages: ['client'],
-  })
-  return { certificate, key }
+export function userCertificate({ keyring }: Site, user: string): CertifiedKey {
+  return keyring.certificate({ ...clientTerms(`etcd-user/${user}`), commonName: user })
+}
+
+/** It names nobody, so it grants nothing: who the client is, its password says. */
+export function connectionCertificate({ keyring }: Site, user: string): CertifiedKey {
+  return keyring.certificate(clientTerms(`etcd-connection/${user}`))
+}
+
+function clientTerms(id: string): CertificateRequest {
+  return { ...CERTIFICATE_LIFE, id, domains: [], addresses: [], usages: ['client'] }
 }
 
 /** Those that signed the members' certificates, which their clients and the members among themselves trust. */
@@ -48,7 +58,7 @@ export function serverAuthorities({ members }: EtcdSpec, { keyring }: Site): Con
   return together(members.map(({ tls }) => (tls === undefined ? keyring.authority : plain(tls.caCert))))
 }
 
-/** Those whose client certificates are accepted: the members' own, and the one that signs our users'. */
+/** Those whose client certificates are accepted: the members' own, and the one that signs the users'. */
 export function clientAuthorities(spec: EtcdSpec, site: Site): Content {
   return together([site.keyring.authority, serverAuthorities(spec, site)])
 }

@@ -14,7 +14,7 @@ function userCalls(permissions: EtcdUser['permissions']): string {
     users: [{ name: 'u', permissions, password: undefined }],
   } as Partial<EtcdSpec> as EtcdSpec
   const script = authScript(spec, site)
-  return script.slice(script.indexOf('\nbegin\n') + 7, script.indexOf('\nfinish\n'))
+  return script.slice(script.indexOf("\nbegin 'u'\n") + 11, script.indexOf('\nfinish\n'))
 }
 
 function permission(permType: number, key: string, end: string): string {

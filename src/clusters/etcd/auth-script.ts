@@ -33,8 +33,11 @@ export function authScript(spec: EtcdSpec, site: Site): string {
     'export ETCDCTL_API=3',
     `export ETCDCTL_ENDPOINTS=${quote(clientUrl(address))}`,
     `export ETCDCTL_CACERT=${at(PATHS.authorities)}`,
+    `export ETCDCTL_CERT=${at(AUTH_PATHS.certificate)}`,
+    `export ETCDCTL_KEY=${at(AUTH_PATHS.key)}`,
+    `enabled=${at(`${AUTH_PATHS.kept}/enabled`)}`,
     ...(spec.clientCertAuth
-      ? [`export ETCDCTL_CERT=${at(AUTH_PATHS.certificate)}`, `export ETCDCTL_KEY=${at(AUTH_PATHS.key)}`]
+      ? []
       : [`auth=${at(AUTH_PATHS.directory)}`, `kept=${at(`${AUTH_PATHS.kept}/root-passwords`)}`]),
   ]
   return [
@@ -42,7 +45,7 @@ export function authScript(spec: EtcdSpec, site: Site): string {
     settings.join('\n'),
     COMMON,
     spec.clientCertAuth ? BY_CERTIFICATE : BY_PASSWORD,
-    'begin',
+    `begin${spec.users.map(({ name }) => ` ${quote(name)}`).join('')}`,
     ...spec.users.map(userCall),
     'finish\n',
   ].join('\n')

@@ -1,10 +1,10 @@
-// The fixed parts of the script that sets up etcd's users, in the language of sh. What is different from stack to stack
-// is put between them by auth-script.ts: settings behind the head, and `begin`, `user NAME …`, `finish` at the end.
+// The fixed parts of the script that sets up etcd's users, in the language of sh. auth-script.ts puts between them what differs
+// from stack to stack: settings behind the head, and `begin USER…`, `user NAME …`, `finish` at the end.
 
 export const HEAD = String.raw`#!/bin/sh
 # Brings etcd's users, roles and permissions to what the stack file says and turns authentication on. What is right
-# already is left alone, so this may run at any time, and again after it was interrupted. The role of a user of ours is
-# called holdfast-USER; roles of other names, and users without such a role, are not ours and not touched.
+# already is left alone, so this may run at any time, and again after it was interrupted. The role of a user of the stack is
+# called holdfast-USER; roles of other names, and users without such a role, are left alone. Only a new cluster must have none.
 set -eu
 umask 077
 PATH=/usr/bin:/bin
@@ -14,6 +14,12 @@ export const COMMON = String.raw`
 fail() {
   echo "$*" >&2
   exit 1
+}
+
+# EX_CONFIG: trying again does not help.
+refuse() {
+  echo "$*" >&2
+  exit 78
 }
 
 # Calls about users have no deadline of their own. In the foreground, it ends together with this script.
@@ -58,7 +64,7 @@ revoke() {
   esac
 }
 
-# permit ROLE PERMISSIONS [ACCESS PREFIX]...: first what is missing, then what is too much, so that nobody is shut out.
+# permit ROLE PERMISSIONS [ACCESS PREFIX]...: first what is missing, then what is too much, so that no client is shut out.
 permit() {
   role=$1 wanted=$2
   shift 2
@@ -79,7 +85,7 @@ grant() {
   listed "$granted" "$2" || ctl user grant-role "$1" "$2"
 }
 
-# The role comes before the user: it tells that the user is ours, if this is interrupted.
+# The role comes before the user: should this be interrupted, it shows who made the user.
 user() {
   name=$1 own=holdfast-$1
   shift
@@ -90,7 +96,7 @@ user() {
   grant "$name" "$own"
 }
 
-# A user whom somebody has given another role stays, with that role only.
+# A user that was given another role stays, with that role only.
 remove_others() {
   for role in $(printf '%s\n' "$roles" | grep '^holdfast-'); do
     case $ours in *" $role "*) continue ;; esac
@@ -103,16 +109,61 @@ remove_others() {
   done
 }
 
+# Whether it takes every client, as it does before authentication is enabled: then no password is checked.
+is_open() (
+  unset ETCDCTL_PASSWORD
+  ETCDCTL_USER=no-such-user:no-such-password
+  export ETCDCTL_USER
+  answer=$(ctl user list 2>&1) && return
+  case $answer in *'authentication failed'*) return 1 ;; esac
+  fail "etcd does not answer: $answer"
+)
+
+# foreign USER...: what there is besides these users and their roles, one in each line.
+foreign() {
+  printf '%s\n' "$users" | while read -r name; do
+    [ -n "$name" ] || continue
+    own=holdfast-$name
+    [ "$name" != root ] || own=root
+    case " root $* " in *" $name "*) ;; *) listed "$roles" "$own" || printf 'user %s\n' "$name" ;; esac
+    granted=$(roles_of "$name") || exit
+    printf '%s\n' "$granted" | while read -r role; do
+      [ "$role" = "$own" ] || [ -z "$role" ] || printf 'role %s of user %s\n' "$role" "$name"
+    done
+  done || return
+  printf '%s\n' "$roles" | while read -r role; do
+    case $role in '' | root | holdfast-*) ;; *) printf 'role %s\n' "$role" ;; esac
+  done
+  printf '%s\n' "$keys" | while read -r key; do
+    [ -z "$key" ] || printf 'key %s\n' "$key"
+  done
+}
+
+# Until now every client could do everything: what one has made must not stay.
+refuse_foreign() {
+  keys=$(ctl get '' --prefix --keys-only --limit=3)
+  found=$(foreign "$@")
+  [ -n "$found" ] || return 0
+  found=$(printf '%s\n' "$found" | tr -cd '[:print:]\n' | cut -c 1-100 | head -n 10 | paste -s -d ';' | sed 's/;/; /g')
+  refuse "Cannot enable authentication: etcd is new and has what this stack did not make: $found;" \
+    'expected nothing; remove it with etcdctl, or the whole stack with "holdfast down --purge"'
+}
+
+# begin USER...
 begin() {
   ours=
   log_in
+  open=no
+  ! is_open || open=yes
   users=$(ctl user list)
   roles=$(ctl role list)
+  if [ $open = yes ] && [ ! -e "$enabled" ]; then refuse_foreign "$@"; fi
 }
 
 finish() {
   remove_others
   enable
+  : >"$enabled"
   echo 'users, roles and permissions are as they should be'
 }
 `
@@ -132,12 +183,10 @@ enable() {
 export const BY_PASSWORD = String.raw`
 export ETCDCTL_USER=root ETCDCTL_PASSWORD
 
-# With the wanted password, or with one that root may have had before: each is kept before it is set.
+# With the expected password, or with one that root may have had before: each is kept before it is set.
 log_in() {
   ETCDCTL_PASSWORD=$(cat "$auth/root.password")
   reach || log_in_as_before
-  open=no
-  ! is_open || open=yes
 }
 
 log_in_as_before() {
@@ -154,14 +203,6 @@ log_in_as_before() {
 keep() { cat "$auth/root.password" >>"$kept"; }
 
 set_password() { ctl user passwd "$1" --interactive=false <"$auth/$1.password"; }
-
-# Whether it takes anybody, as it does before authentication is enabled.
-is_open() (
-  ETCDCTL_USER=''
-  answer=$(ctl user list 2>&1) && return
-  case $answer in *'user name is empty'*) return 1 ;; esac
-  fail "etcd does not answer: $answer"
-)
 
 logs_in() (
   ETCDCTL_USER=$1

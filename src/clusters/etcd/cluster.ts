@@ -17,6 +17,13 @@ const CHANGE_TIMEOUT_MS = 60_000
 /** Catching up takes as long as it takes to copy the data. */
 const PROMOTE_TIMEOUT_MS = 300_000
 const HEALTH_TIMEOUT_MS = 5000
+const FIRST_START = 'waiting for its first start'
+
+/** What operating a cluster takes. */
+export type EtcdOperator = Pick<
+  EtcdClient,
+  'range' | 'status' | 'memberList' | 'memberAdd' | 'memberPromote' | 'memberRemove' | 'moveLeader'
+>
 
 export interface Membership {
   /** Members that have started, with or without a vote, whether the stack file has them or not. */
@@ -29,7 +36,7 @@ export interface Membership {
   readonly leaving: readonly MemberPlace[]
 }
 
-export async function readMembership(spec: EtcdSpec, client: EtcdClient, signal: AbortSignal): Promise<Membership> {
+export async function readMembership(spec: EtcdSpec, client: EtcdOperator, signal: AbortSignal): Promise<Membership> {
   // Data is removed by what is told here: nothing is, without a leader.
   await readThroughLeader(client, signal)
   const members = await client.memberList(signal)
@@ -50,7 +57,7 @@ export async function readMembership(spec: EtcdSpec, client: EtcdClient, signal:
 }
 
 /** Makes it known to the cluster, as a learner. To be done before it starts for the first time. */
-export async function joinMember(client: EtcdClient, machine: MemberPlace, signal: AbortSignal): Promise<void> {
+export async function joinMember(client: EtcdOperator, machine: MemberPlace, signal: AbortSignal): Promise<void> {
   const attempt = async () => {
     const members = await listMembers(client, signal)
     if (members.some(isAt(machine.address))) return
@@ -62,9 +69,27 @@ export async function joinMember(client: EtcdClient, machine: MemberPlace, signa
   await insist(attempt, { signal, timeoutMs: CHANGE_TIMEOUT_MS })
 }
 
+/** Resolves when a member that was added has written its log and has reported its name. `onWait` gets what it waits for. */
+export async function untilStarted(
+  client: EtcdOperator,
+  { name, address }: MemberPlace,
+  signal: AbortSignal,
+  onWait: (message: string) => void,
+): Promise<void> {
+  const attempt = async () => {
+    const member = (await listMembers(client, signal)).find(isAt(address))
+    if (member !== undefined && hasStarted(member)) return
+    onWait(FIRST_START)
+    throw new HoldfastError('EtcdMember', `Cannot promote etcd member "${name}": it has not started`, {
+      retryable: member !== undefined,
+    })
+  }
+  await insist(attempt, { signal, timeoutMs: PROMOTE_TIMEOUT_MS })
+}
+
 /** Gives a started learner its vote, as soon as it has caught up. `onWait` is told what it is waiting for. */
 export async function promoteMember(
-  client: EtcdClient,
+  client: EtcdOperator,
   { name, address }: MemberPlace,
   signal: AbortSignal,
   onWait: (message: string) => void,
@@ -78,7 +103,7 @@ export async function promoteMember(
         `Cannot promote etcd member "${name}": the cluster does not have it; it has to join first`,
       )
     if (!member.isLearner) return
-    onWait(hasStarted(member) ? 'catching up with the leader' : 'waiting for its first start')
+    onWait(hasStarted(member) ? 'catching up with the leader' : FIRST_START)
     const { leader } = await client.status(undefined, signal)
     const endpoint = members.find(({ id }) => id === leader)?.clientUrls[0]
     await client.memberPromote(member.id, { endpoint }, signal)
@@ -87,7 +112,7 @@ export async function promoteMember(
 }
 
 /** Takes it out of the cluster; its process ends by itself, and its data is of no use any more. */
-export async function removeMember(client: EtcdClient, machine: MemberPlace, signal: AbortSignal): Promise<void> {
+export async function removeMember(client: EtcdOperator, machine: MemberPlace, signal: AbortSignal): Promise<void> {
   const attempt = async () => {
     const members = await listMembers(client, signal)
     const leaving = members.find(isAt(machine.address))
@@ -100,7 +125,7 @@ export async function removeMember(client: EtcdClient, machine: MemberPlace, sig
 
 /** Makes sure that those who stay have quorum, and hands over the lead: else they would have to notice first. */
 async function prepareLeave(
-  client: EtcdClient,
+  client: EtcdOperator,
   name: string,
   leaving: Member,
   members: readonly Member[],
@@ -125,7 +150,7 @@ async function prepareLeave(
 
 /** Undefined for one that cannot be asked or has no leader. */
 async function readHealth(
-  client: EtcdClient,
+  client: EtcdOperator,
   { clientUrls }: Member,
   signal: AbortSignal,
 ): Promise<Status | undefined> {
@@ -142,13 +167,13 @@ async function readHealth(
 }
 
 /** A member tells what it knows; a read that goes through the leader before brings it up to date, if there is one. */
-async function listMembers(client: EtcdClient, signal: AbortSignal): Promise<readonly Member[]> {
+async function listMembers(client: EtcdOperator, signal: AbortSignal): Promise<readonly Member[]> {
   const soon = AbortSignal.any([signal, AbortSignal.timeout(HEALTH_TIMEOUT_MS)])
   await readThroughLeader(client, soon).catch(() => {})
   return client.memberList(signal)
 }
 
-async function readThroughLeader(client: EtcdClient, signal: AbortSignal): Promise<void> {
+async function readThroughLeader(client: EtcdOperator, signal: AbortSignal): Promise<void> {
   await client.range({ key: Uint8Array.of(0) }, signal)
 }
 

@@ -5,7 +5,7 @@ import type { Hardware } from '../../machine/hardware.ts'
 import type { Machine } from '../../machine/machine.ts'
 import type { CertificateRequest, Site } from '../site.ts'
 import { etcdAccess } from './access.ts'
-import { etcdMachines } from './machines.ts'
+import { etcdMachines, startedMachine } from './machines.ts'
 import type { EtcdMember, EtcdSpec } from './spec.ts'
 
 const requests: CertificateRequest[] = []
@@ -96,7 +96,13 @@ describe('a member', () => {
 
   test.each([
     [spec, ['/etc/etcd/server.key', '/etc/etcd/auth/root.key']],
-    [byPassword, ['/etc/etcd/server.key', '/etc/etcd/auth/root.password', '/etc/etcd/auth/dns.password']],
+    [
+      byPassword,
+      [
+        ...['/etc/etcd/server.key', '/etc/etcd/auth/root.key'],
+        ...['/etc/etcd/auth/root.password', '/etc/etcd/auth/dns.password'],
+      ],
+    ],
   ])('keeps data and secrets to its own user, and can change nothing else', (each, secrets) => {
     const { directories, files } = etcdMachines(each, site, [])[0]
     const isOwn = ({ owner, mode }: { owner: string; mode: number }) => owner === 'etcd' && (mode & 0o077) === 0
@@ -143,14 +149,21 @@ describe('users come', () => {
     expect(requests.find(({ id }) => id === 'etcd-user/dns')).toMatchObject({ commonName: 'dns', usages: ['client'] })
   })
 
-  test('else with passwords, for which no trusted authority may be set', () => {
+  test('else with passwords, and still only with a client certificate', () => {
     const [machine] = etcdMachines(byPassword, site, [])
     expect(settings(machine)).toMatchObject({ ETCD_CLIENT_CERT_AUTH: 'false', ETCD_ENABLE_GRPC_GATEWAY: 'true' })
-    expect(settings(machine)).not.toHaveProperty('ETCD_TRUSTED_CA_FILE')
-    expect(fileOf(machine, '/etc/etcd/client-ca.pem')).toBeUndefined()
+    expect(settings(machine)).toHaveProperty('ETCD_TRUSTED_CA_FILE', '/machines/etcd-1/etc/etcd/client-ca.pem')
+    expect(fileOf(machine, '/etc/etcd/client-ca.pem')).toBe('AUTHORITY\n')
+    expect(fileOf(machine, '/etc/etcd/auth/root.key')).toBe('key etcd-connection/root\n')
     expect(fileOf(machine, '/etc/etcd/auth/dns.password')).toBe('secret of etcd-user-dns-password\n')
     const given = { ...byPassword, rootPassword: new Secret('given') }
-    expect(etcdAccess(given, site, 'root').login).toMatchObject({ username: 'root' })
+    const { login } = etcdAccess(given, site, 'root')
+    expect(login).toMatchObject({
+      username: 'root',
+      connection: { certificate: ['certificate etcd-connection/root\n'] },
+    })
+    // The JSON gateway rejects a client certificate with a common name.
+    expect(requests.find(({ id }) => id === 'etcd-connection/root')).not.toHaveProperty('commonName')
     expect(fileOf(etcdMachines(given, site, [])[0], '/etc/etcd/auth/root.password')).toBe('given\n')
   })
 
@@ -185,8 +198,8 @@ describe('given certificates', () => {
     expect(etcdAccess(given, site, 'dns').ca).toEqual(['GIVEN CA\n'])
   })
 
-  test('need not have the name that ours have', () => {
-    expect(settings(etcdMachines(given, site, [])[0])).not.toHaveProperty('ETCD_PEER_CERT_ALLOWED_HOSTNAME')
+  test('pass as a member with the one address that all of them are valid for', () => {
+    expect(settings(etcdMachines(given, site, [])[0]).ETCD_PEER_CERT_ALLOWED_HOSTNAME).toBe('127.0.0.1')
   })
 })
 
@@ -203,7 +216,7 @@ describe('at its first start', () => {
 
   test('a member that joins knows those that run, also one that is to leave, and those that join before it', () => {
     const leaving = { name: 'old', address: '10.0.0.9' }
-    const [running, first, second] = etcdMachines(spec, site, [one, leaving])
+    const [, first, second] = etcdMachines(spec, site, [one, leaving])
     const known = 'etcd-1=https://10.0.0.1:2380,old=https://10.0.0.9:2380'
     expect(initial(first)).toMatchObject({
       ETCD_INITIAL_CLUSTER: `${known},etcd-2=https://10.0.0.2:2380`,
@@ -212,7 +225,17 @@ describe('at its first start', () => {
     expect(initial(second).ETCD_INITIAL_CLUSTER).toBe(
       `${known},etcd-2=https://10.0.0.2:2380,etcd-3=https://10.0.0.3:2380`,
     )
-    expect(initial(running).ETCD_INITIAL_CLUSTER).toBe(known)
+  })
+
+  test('a member that runs is sent to no other one, so that it does not start without its data', () => {
+    const alone = {
+      ETCD_INITIAL_CLUSTER: 'etcd-1=https://10.0.0.1:2380',
+      ETCD_INITIAL_CLUSTER_STATE: 'existing',
+    }
+    expect(initial(etcdMachines(spec, site, [one, two])[0])).toMatchObject(alone)
+    const started = startedMachine(spec, etcdMachines(spec, site, [])[0])
+    expect(initial(started)).toMatchObject(alone)
+    expect(started.files.find(({ path }) => path === '/etc/etcd/initial.env')?.isInitial).toBe(false)
   })
 
   test('and only then is that file of use, so it is left alone on members that run', () => {

@@ -8,6 +8,7 @@ import type { CertifiedKey, Site } from '../site.ts'
 import {
   CERTIFICATE_LIFE,
   clientAuthorities,
+  connectionCertificate,
   ROOT,
   serverAuthorities,
   userCertificate,
@@ -21,13 +22,15 @@ import { ETCD_CLIENT_PORT, ETCD_PEER_PORT, type EtcdMember, type EtcdSpec } from
 /** The user that Debian's package makes. */
 const USER = 'etcd'
 const STOP_TIMEOUT_MS = 10_000
+/** Of the bootstrap member: sets up users and roles. */
+export const AUTH_STEP = 'etcd-auth'
 
 /** `running`: members that a running cluster already has, also those that are about to leave it; none when it is new. */
 export function etcdMachines(spec: EtcdSpec, site: Site, running: readonly MemberPlace[]): Machine[] {
   checkUsers(spec)
   const authorities = [
     file(PATHS.authorities, serverAuthorities(spec, site), { restart: 'etcd' }),
-    ...(spec.clientCertAuth ? [file(PATHS.clientAuthorities, clientAuthorities(spec, site), { restart: 'etcd' })] : []),
+    file(PATHS.clientAuthorities, clientAuthorities(spec, site), { restart: 'etcd' }),
   ]
   return spec.members.map((member) => {
     const setsUp = member.name === spec.bootstrapMember
@@ -64,6 +67,14 @@ function initialFile(spec: EtcdSpec, member: EtcdMember, running: readonly Membe
   return { ...file(PATHS.initial, plain(initialSettings(spec, member, running)), 'nothing'), isInitial }
 }
 
+/** A member that has started: from here on, etcd on it starts only with the data that it has by now. */
+export function startedMachine(spec: EtcdSpec, machine: Machine): Machine {
+  const member = spec.members.find(({ name }) => name === machine.name)
+  if (member === undefined) return machine
+  const started = { ...initialFile(spec, member, [member]), isInitial: false }
+  return { ...machine, files: machine.files.map((each) => (each.path === PATHS.initial ? started : each)) }
+}
+
 /** Without a common name, which etcd could take for that of a user. */
 function serverCertificate({ name, address, tls }: EtcdMember, site: Site): CertifiedKey {
   if (tls !== undefined) return { certificate: plain(tls.serverCert), key: [tls.serverKey] }
@@ -81,16 +92,19 @@ function certificateFiles({ certificate, key }: CertifiedKey): MachineFile[] {
 }
 
 function authFiles(spec: EtcdSpec, site: Site): MachineFile[] {
-  const again = { restart: 'etcd-auth' }
+  const again = { restart: AUTH_STEP }
   const script = file(AUTH_PATHS.script, plain(authScript(spec, site)), again)
-  if (spec.clientCertAuth) {
-    const { certificate, key } = userCertificate(site, ROOT)
-    return [script, file(AUTH_PATHS.certificate, certificate, 'nothing'), secretFile(AUTH_PATHS.key, key, 'nothing')]
-  }
+  const { certificate, key } = spec.clientCertAuth ? userCertificate(site, ROOT) : connectionCertificate(site, ROOT)
+  const shared = [
+    script,
+    file(AUTH_PATHS.certificate, certificate, 'nothing'),
+    secretFile(AUTH_PATHS.key, key, 'nothing'),
+  ]
+  if (spec.clientCertAuth) return shared
   const users = [ROOT, ...spec.users.map(({ name }) => name)]
   const passwords = users.map((user) => ({ user, password: userPassword(spec, site, user) }))
   return [
-    script,
+    ...shared,
     ...passwords.map(({ user, password }) => secretFile(passwordPath(user), content`${password}\n`, again)),
   ]
 }
@@ -109,7 +123,7 @@ function memberService(): Service {
 
 function authService(site: Site, machine: string): Service {
   return {
-    name: 'etcd-auth',
+    name: AUTH_STEP,
     user: USER,
     command: ['/bin/sh', site.path(machine, AUTH_PATHS.script)],
     environment: {},

@@ -50,7 +50,14 @@ const initialCluster = map({
     .describe(
       'Whether the cluster is made together with this member. What is there decides; with `false` for all members, no cluster is made where there is none.',
     ),
-  initial_token: text('a token').optional().describe('Told apart by it; the name of the stack unless given.'),
+  initial_token: written(
+    (word) => (/^[!-~]+$/u.test(word) && !/["'\\`$#;]/u.test(word) ? word : undefined),
+    'text',
+    'a token',
+    'printable ASCII without spaces, quotes, "\\", "$", "#" and ";"',
+  )
+    .optional()
+    .describe('What distinguishes clusters that are made at the same addresses; the name of the stack unless given.'),
   initial_members: list(
     map({
       name: text('a name').describe('Name of the member.'),

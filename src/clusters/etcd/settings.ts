@@ -17,6 +17,12 @@ export const PATHS = {
   key: '/etc/etcd/server.key',
 } as const
 
+/**
+ * The log that a member writes before anything else and never loses. The data directory itself is not empty for long: an etcd
+ * that lost its data fills it again with an empty database, although the other members do not let it join.
+ */
+export const LOG = `${PATHS.data}/member/wal`
+
 /** A member of a cluster, or a machine that may be one: what the cluster knows it by is its address. */
 export interface MemberPlace {
   readonly name: string
@@ -24,13 +30,20 @@ export interface MemberPlace {
 }
 
 /**
- * A name that only our members' certificates carry. The users' certificates come from the same authority, and without
- * this, any of them would be let in on the port of the peers, where there are no permissions. It is nobody's address, and stays when
+ * A name that only the members' certificates carry. The users' certificates come from the same authority, and without
+ * this, any of them would be let in on the port of the peers, where there are no permissions. It is no address, and stays when
  * the domain of the stack changes: members with another one would shut each other out.
  */
 export function peerName({ stack }: Site): string {
   return `peers.etcd.${stack}`
 }
+
+/**
+ * What the members' certificates have in common where the stack file gives them: each must be valid for it. Certificates of clients
+ * are not, but those of other servers may be. A name taken from the certificates would differ between old and new ones,
+ * and members would shut each other out while the certificates change.
+ */
+const GIVEN_PEER_NAME = '127.0.0.1'
 
 export function memberSettings(spec: EtcdSpec, site: Site, { name, address }: EtcdMember): string {
   const at = (path: string) => site.path(name, path)
@@ -44,13 +57,14 @@ export function memberSettings(spec: EtcdSpec, site: Site, { name, address }: Et
     ETCD_CERT_FILE: at(PATHS.certificate),
     ETCD_KEY_FILE: at(PATHS.key),
     ETCD_CLIENT_CERT_AUTH: spec.clientCertAuth,
-    // Given without client certificate authentication, it would make client certificates mandatory all the same.
-    ...(spec.clientCertAuth && { ETCD_TRUSTED_CA_FILE: at(PATHS.clientAuthorities) }),
+    // Makes client certificates mandatory, also where users have passwords: until authentication is enabled every client is
+    // root, and some calls (alarms, leader transfer, leases) never ask for a password.
+    ETCD_TRUSTED_CA_FILE: at(PATHS.clientAuthorities),
     ETCD_PEER_CERT_FILE: at(PATHS.certificate),
     ETCD_PEER_KEY_FILE: at(PATHS.key),
     ETCD_PEER_CLIENT_CERT_AUTH: true,
     ETCD_PEER_TRUSTED_CA_FILE: at(PATHS.authorities),
-    ...(areAllIssued && { ETCD_PEER_CERT_ALLOWED_HOSTNAME: peerName(site) }),
+    ETCD_PEER_CERT_ALLOWED_HOSTNAME: areAllIssued ? peerName(site) : GIVEN_PEER_NAME,
     ETCD_AUTO_COMPACTION_MODE: spec.autoCompactionMode,
     ETCD_AUTO_COMPACTION_RETENTION: spec.autoCompactionRetention,
     ETCD_QUOTA_BACKEND_BYTES: spec.spaceQuotaBytes,
@@ -65,12 +79,15 @@ export function memberSettings(spec: EtcdSpec, site: Site, { name, address }: Et
   })
 }
 
-/** A new cluster begins with all its members; who comes later joins those that are there, one after the other. */
+/**
+ * A new cluster begins with all its members; later ones join those that run, one after the other. A member that runs has only
+ * itself to ask: with its data, etcd ignores this; without, it refuses to start, and never votes with an empty log under its old id.
+ */
 export function initialSettings(spec: EtcdSpec, member: EtcdMember, running: readonly MemberPlace[]): string {
   const isRunning = ({ name }: MemberPlace) => running.some((other) => other.name === name)
   const joining = spec.members.filter((other) => !isRunning(other))
-  const before = isRunning(member) ? [] : joining.slice(0, joining.indexOf(member) + 1)
-  const members = running.length === 0 ? spec.members : [...running, ...before]
+  const before = joining.slice(0, joining.indexOf(member) + 1)
+  const members = running.length === 0 ? spec.members : isRunning(member) ? [member] : [...running, ...before]
   return lines({
     ETCD_INITIAL_ADVERTISE_PEER_URLS: peerUrl(member.address),
     ETCD_INITIAL_CLUSTER: members.map(({ name, address }) => `${name}=${peerUrl(address)}`).join(','),

@@ -15,7 +15,12 @@ export async function haproxyStatus(haproxy: HaproxySpec, signal: AbortSignal): 
   const members = await Promise.all(haproxy.servers.map((server) => proxyStatus(haproxy, server, signal)))
   const ready = members.filter(({ isReady }) => isReady).length
   const isReady = ready === members.length
-  return { members, isReady, problem: isReady ? undefined : `${ready} of ${members.length} proxies` }
+  return {
+    members,
+    isReady,
+    isWorking: ready > 0,
+    problem: isReady ? undefined : `${ready} of ${members.length} proxies`,
+  }
 }
 
 async function proxyStatus(
@@ -40,6 +45,7 @@ async function proxyStatus(
     version: undefined,
     lagBytes: undefined,
     problem,
+    waitsFor: problem === undefined ? undefined : 'PostgreSQL behind it',
   }
 }
 

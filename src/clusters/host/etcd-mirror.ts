@@ -4,7 +4,7 @@
 import { jsonContent } from '../../machine/content.ts'
 import type { MachineFile, OnChange } from '../../machine/machine.ts'
 import { octal } from '../../machine/octal.ts'
-import type { EtcdAccess, Site } from '../site.ts'
+import { clientCertificate, type EtcdAccess, type Site } from '../site.ts'
 import { hostFile, type HostPart } from './host-part.ts'
 
 export interface EtcdMirror {
@@ -56,7 +56,11 @@ export function etcdMirrorPart(mirror: EtcdMirror, site: Site): HostPart {
   }
 }
 
-function files({ name, user, ...mirror }: EtcdMirror, home: string, path: (inside: string) => string): MachineFile[] {
+function files(
+  { name, user: owner, ...mirror }: EtcdMirror,
+  home: string,
+  path: (inside: string) => string,
+): MachineFile[] {
   const { endpoints, ca, login } = mirror.etcd
   const paths = {
     ca: `${home}/etcd-ca.pem`,
@@ -65,14 +69,9 @@ function files({ name, user, ...mirror }: EtcdMirror, home: string, path: (insid
     password: `${home}/etcd-password.yml`,
   }
   const onChange: OnChange = { restart: name }
-  const secret = { owner: user, mode: 0o600, onChange }
-  const [auth, loginFiles] =
-    'username' in login
-      ? [{ password_auth: path(paths.password) }, [hostFile(paths.password, jsonContent(login), secret)]]
-      : [
-          { client_cert: path(paths.certificate), client_key: path(paths.key) },
-          [hostFile(paths.certificate, login.certificate, { onChange }), hostFile(paths.key, login.key, secret)],
-        ]
+  const secret = { owner, mode: 0o600, onChange }
+  const user = 'username' in login ? { username: login.username, password: login.password } : undefined
+  const pair = clientCertificate(login)
   const config = {
     filesystem: {
       path: path(mirror.directory),
@@ -83,7 +82,11 @@ function files({ name, user, ...mirror }: EtcdMirror, home: string, path: (insid
     etcd_client: {
       prefix: mirror.prefix,
       endpoints: endpoints.map((endpoint) => (endpoint.includes('://') ? endpoint : `https://${endpoint}`)),
-      auth: { ca_cert: path(paths.ca), ...auth },
+      auth: {
+        ca_cert: path(paths.ca),
+        ...(user !== undefined && { password_auth: path(paths.password) }),
+        ...(pair !== undefined && { client_cert: path(paths.certificate), client_key: path(paths.key) }),
+      },
     },
     ...(mirror.notificationCommand !== undefined && {
       notification_command: mirror.notificationCommand,
@@ -93,6 +96,9 @@ function files({ name, user, ...mirror }: EtcdMirror, home: string, path: (insid
   return [
     hostFile(`${home}/config.yml`, jsonContent(config), { onChange }),
     hostFile(paths.ca, ca, { onChange }),
-    ...loginFiles,
+    ...(user === undefined ? [] : [hostFile(paths.password, jsonContent(user), secret)]),
+    ...(pair === undefined
+      ? []
+      : [hostFile(paths.certificate, pair.certificate, { onChange }), hostFile(paths.key, pair.key, secret)]),
   ]
 }

@@ -5,7 +5,7 @@
 //   fluent-bit.conf ─▶ dynamic-config/index.conf ◀─ service fluent-bit-config ◀─ etcd          dynamic
 
 import { plain } from '../../machine/content.ts'
-import type { LogForwarding } from '../../machine/hardware.ts'
+import type { GivenPair, LogForwarding } from '../../machine/hardware.ts'
 import type { Machine, MachineFile, OnChange, Service } from '../../machine/machine.ts'
 import { unitName } from '../../machine/unit-name.ts'
 import type { EtcdAccess, Site } from '../site.ts'
@@ -116,8 +116,9 @@ function service({ forward }: LogForwarding, path: (inside: string) => string): 
 
 function dynamicPart(etcd: NonNullable<LogForwarding['etcd']>, { name }: Machine, site: Site): HostPart {
   const { keyPrefix, endpoints, caCertificate, client } = etcd
+  const pair = (given: GivenPair) => ({ certificate: plain(given.certificate), key: [given.key] })
   const login: EtcdAccess['login'] =
-    'username' in client ? client : { certificate: plain(client.certificate), key: [client.key] }
+    'username' in client ? { ...client, connection: client.connection && pair(client.connection) } : pair(client)
   return etcdMirrorPart(
     {
       machine: name,

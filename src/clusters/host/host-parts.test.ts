@@ -6,6 +6,7 @@ import { parse } from 'yaml'
 import { describe, expect, test } from 'vitest'
 import { dnsSite } from '../../../test/support/dns-spec.ts'
 import { HARDWARE } from '../../../test/support/machine-spec.ts'
+import { needing } from '../../../test/support/needing.ts'
 import { Secret } from '../../lib/secret.ts'
 import { reveal, show } from '../../machine/content.ts'
 import type { Chrony, Hardware, LogForwarding } from '../../machine/hardware.ts'
@@ -65,7 +66,7 @@ describe('chrony', () => {
     makestep: { threshold: 0.5, limit: -1 },
   }
 
-  test('has the sources of the stack file, as chronyd itself reads them', () => {
+  needing('chronyd').test('has the sources of the stack file, as chronyd itself reads them', () => {
     const made = machine({ chrony: CHRONY })
     const directory = mkdtempSync(join(tmpdir(), 'holdfast-chrony-'))
     try {

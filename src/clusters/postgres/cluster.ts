@@ -1,20 +1,31 @@
-// Operating a PostgreSQL cluster through Patroni while it goes on taking writes: replicas before the primary, one
+// Operating a PostgreSQL cluster through Patroni while it keeps taking writes: replicas before the primary, one
 // member at a time, and never below what synchronous replication needs.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError } from '../../lib/errors.ts'
+import type { Secret } from '../../lib/secret.ts'
 import type { PatroniAccess } from './access.ts'
+import { type PostgresFacts, readFacts } from './facts.ts'
+import { type MemberChanges, orderRestarts, type PlannedRestart } from './parameters/order-restarts.ts'
+import { changesOf } from './parameters/parameter-changes.ts'
+import type { ServerSetting } from './parameters/server-setting.ts'
 import { PatroniApi, type PatroniMember } from './patroni-api.ts'
 import type { PostgresSpec } from './spec.ts'
 import { describeCluster, isStreaming, isSynchronous, leaderOf, lookAt, type Sight } from './status.ts'
 
 const LOOK_MS = 300
 const READY_TIMEOUT_MS = 180_000
-/** A smaller limit of connections must reach the primary before replicas take it: then these restart twice. */
-const ROUNDS = 3
+/** Of one member: for larger limits before the primary, and for smaller ones after it; or by a switchover, and once more. */
+const MOST_RESTARTS = 2
 
 export interface RestartOptions {
   readonly signal: AbortSignal
+  /** Of the role that Patroni has. */
+  readonly password: Secret
+  /** Machines that may restart; all of them unless given. */
+  readonly planned?: ReadonlySet<string>
+  /** Machines whose pending restarts are left alone. */
+  readonly foreign?: ReadonlySet<string>
   readonly onStep: (machine: string, message: string) => void
 }
 
@@ -24,26 +35,82 @@ export async function primaryOf(patroni: PatroniAccess, signal: AbortSignal): Pr
   return patroni.members.find(({ patroniName }) => patroniName === leader?.name)?.name
 }
 
-/** Resolves when another member leads (a synchronous standby where there are some), and the old leader follows it. */
-export async function switchover(patroni: PatroniAccess, signal: AbortSignal): Promise<void> {
-  await handOver(patroni, leaderIn(await lookAt(patroni, signal)), undefined, signal)
+/** Resolves when another member than that of the machine leads (a synchronous standby where there are some), and the old leader follows it. */
+export async function switchover(patroni: PatroniAccess, machine: string, signal: AbortSignal): Promise<void> {
+  const leader = leaderIn(await lookAt(patroni, signal))
+  const leading = patroni.members.find(({ patroniName }) => patroniName === leader.name)?.name
+  // After a failover there is nothing left to hand over.
+  if (leading === machine) await handOver(patroni, leader, undefined, signal)
 }
 
-/** Restarts PostgreSQL where changed parameters wait for it; each member streams again before it is the next one's turn. */
+/**
+ * Restarts PostgreSQL where changed parameters wait for it. Before each step the cluster is asked again, so that a failover on the way
+ * changes the order and nothing else; each member streams again before it is the next one's turn.
+ */
 export async function restartPending(
   spec: PostgresSpec,
   patroni: PatroniAccess,
-  { signal, onStep }: RestartOptions,
+  { signal, password, planned, foreign, onStep }: RestartOptions,
 ): Promise<void> {
-  for (let round = 0; round < ROUNDS; round++) {
-    const pending = membersToRestart(patroni, await lookAt(patroni, signal))
-    if (pending.length === 0) return
-    for (const { name, address } of pending) {
-      onStep(name, 'restarting PostgreSQL')
-      await new PatroniApi(address, patroni.credentials).restart(signal)
-      await untilReady(spec, patroni, signal)
+  const counts = new Map<string, number>()
+  for (;;) {
+    const facts = await readFacts(patroni, password, signal)
+    const waiting = pendingChanges(facts).filter(({ machine }) => planned?.has(machine) || !foreign?.has(machine))
+    const unplanned = waiting.filter(({ machine }) => planned?.has(machine) === false)
+    if (unplanned.length > 0) throw restartUnplanned(unplanned)
+    const [next] = orderRestarts(waiting, facts)
+    if (next === undefined) return
+    const count = counts.get(next.machine) ?? 0
+    if (count === MOST_RESTARTS) throw stillPending(next)
+    counts.set(next.machine, count + 1)
+    if (next.how === 'switchover') {
+      onStep(next.machine, 'handing over to another member, to restart PostgreSQL')
+      // Its PostgreSQL restarts as a standby; should anything still wait for a restart, it is restarted as one.
+      await switchover(patroni, next.machine, signal)
+    } else {
+      onStep(next.machine, 'restarting PostgreSQL')
+      await new PatroniApi(addressOf(patroni, next.machine), patroni.credentials).restart(signal)
     }
+    await untilReady(spec, patroni, signal)
   }
+}
+
+/** Patroni reports which members wait; their servers say for what. */
+function pendingChanges({ pending, servers, shared }: PostgresFacts): MemberChanges[] {
+  return [...pending].map((machine) => {
+    const settings = servers.get(machine) ?? new Map<string, ServerSetting>()
+    const named = [...settings.values()]
+      .filter(({ isPending }) => isPending)
+      .map(({ name }) => [name, undefined] as const)
+    const set = Object.entries(shared ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const)
+    return { machine, changes: changesOf(settings, new Map([...named, ...set])), isPending: true }
+  })
+}
+
+function addressOf({ members }: PatroniAccess, machine: string): string {
+  const member = members.find(({ name }) => name === machine)
+  if (member === undefined) throw new Error(`no member ${machine}`)
+  return member.address
+}
+
+function restartUnplanned(members: readonly MemberChanges[]): HoldfastError {
+  const names = members.map(({ machine, changes }) => {
+    const parameters = changes.map(({ name }) => name).join(', ')
+    return parameters === '' ? machine : `${machine} (${parameters})`
+  })
+  return new HoldfastError(
+    'RestartUnplanned',
+    `Cannot finish the change of PostgreSQL: a restart is pending that the plan did not have: ${names.join(', ')}; expected a plan that has it`,
+    { hint: 'run "holdfast plan" to see it, and "holdfast up" to restart', retryable: true },
+  )
+}
+
+function stillPending({ machine, parameters }: PlannedRestart): HoldfastError {
+  return new HoldfastError(
+    'PostgresNotReady',
+    `Cannot apply the parameters ${parameters.join(', ')} on "${machine}": PostgreSQL still waits for a restart after ${MOST_RESTARTS} of them`,
+    { hint: `"holdfast logs ${machine}" shows what Patroni and PostgreSQL report` },
+  )
 }
 
 /**
@@ -76,24 +143,13 @@ function refuseTooFew({ patroni }: PostgresSpec, machine: string, remaining: rea
   )
 }
 
-/** Replicas first. */
-function membersToRestart({ members }: PatroniAccess, sight: Sight) {
-  const leader = leaderOf(sight)?.name
-  return members
-    .filter(({ patroniName }) => {
-      const status = sight.statuses.get(patroniName)
-      return typeof status === 'object' && status.pending_restart === true
-    })
-    .toSorted((a, b) => Number(a.patroniName === leader) - Number(b.patroniName === leader))
-}
-
 function leaderIn(sight: Sight): PatroniMember {
   const leader = leaderOf(sight)
   if (leader !== undefined) return leader
   const reason = [...sight.statuses.values()].find((status) => typeof status === 'string')
   throw new HoldfastError(
     'NoPrimary',
-    `Cannot operate the PostgreSQL cluster: ${reason ?? 'it has no leader'}; a primary is wanted`,
+    `Cannot operate the PostgreSQL cluster: ${reason ?? 'it has no leader'}; expected a primary`,
     { retryable: true },
   )
 }
@@ -127,8 +183,8 @@ async function until(signal: AbortSignal, look: () => Promise<string | undefined
     if (performance.now() > deadline) {
       throw new HoldfastError(
         'PostgresNotReady',
-        `Cannot go on with the PostgreSQL cluster: ${problem} after ${READY_TIMEOUT_MS / 1000} s`,
-        { hint: '"holdfast status" shows how its members stand, "holdfast logs" what they say', retryable: true },
+        `Cannot continue with the PostgreSQL cluster: ${problem} after ${READY_TIMEOUT_MS / 1000} s`,
+        { hint: '"holdfast status" shows the state of its members, "holdfast logs" their logs', retryable: true },
       )
     }
     await sleep(LOOK_MS, undefined, { signal })

@@ -63,6 +63,18 @@ test('a machine runs Patroni as postgres, on its own address', () => {
   expect(files.every(({ owner, mode }) => owner === 'postgres' && mode === 0o600)).toBe(true)
 })
 
+test('the watchdog is a device where a member has a machine of its own, and a process where members share one', () => {
+  const watchdogOf = (margin: number, watchdogDevice: string | undefined) => {
+    const patroni = { ...postgresSpec('10.0.3').patroni, watchdogSafetyMargin: margin }
+    const [machine] = render({ patroni }, etcd, '15', { watchdogDevice }).machines
+    return patroniOf(machine).watchdog
+  }
+  expect(watchdogOf(5, '/dev/one')).toEqual({ mode: 'automatic', device: '/dev/one', safety_margin: 5 })
+  const ofProcess = { mode: 'automatic', driver: 'holdfast', data_dir: '/srv/pg-1/var/lib/postgresql/15/main' }
+  expect(watchdogOf(5, undefined)).toEqual({ ...ofProcess, safety_margin: 1 })
+  expect(watchdogOf(-1, undefined)).toEqual({ ...ofProcess, safety_margin: -1 })
+})
+
 test('secrets are in the files and cannot be seen', () => {
   const [machine] = render({ superuserPassword: new Secret('given password') }).machines
   expect(rolesOf(machine).postgres.password).toBe('given password')
@@ -122,7 +134,24 @@ test('Patroni logs in to etcd with a password and checks its certificate', () =>
     password: 'etcd password',
   })
   const withCertificate = { ...etcd, login: { certificate: plain(''), key: plain('') } }
-  expect(() => render({}, withCertificate)).toThrow(/a user name and a password are wanted/u)
+  expect(() => render({}, withCertificate)).toThrow(/expected a user name and a password/u)
+})
+
+test('Patroni shows etcd a certificate where it asks for one, and is restarted when it gets it', () => {
+  const connection = { certificate: plain('etcd certificate'), key: plain('etcd key') }
+  const asked = { ...etcd, login: { username: 'patroni', password: new Secret('etcd password'), connection } }
+  const [without] = render().machines
+  const [machine] = render({}, asked).machines
+  const paths = { cert: '/srv/pg-1/etc/patroni/etcd-client.pem', key: '/srv/pg-1/etc/patroni/etcd-client.key' }
+  expect(patroniOf(machine).etcd3).toMatchObject({ username: 'patroni', ...paths })
+  expect(textOf(machine, '/etc/patroni/etcd-client.pem')).toBe('etcd certificate')
+  expect(textOf(machine, '/etc/patroni/etcd-client.key')).toBe('etcd key')
+  // Patroni reads only at its start whether there is one.
+  expect(machine.services[0].environment).toMatchObject({
+    PATRONI_ETCD3_CERT: paths.cert,
+    PATRONI_ETCD3_KEY: paths.key,
+  })
+  expect(without.services[0].environment).not.toHaveProperty('PATRONI_ETCD3_CERT')
 })
 
 test('all connections have TLS and are verified; the REST API wants a certificate, and a password for commands', () => {

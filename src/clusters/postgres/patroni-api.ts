@@ -24,8 +24,18 @@ export interface PatroniStatus {
   readonly server_version?: number
   readonly xlog?: { readonly location?: number; readonly replayed_location?: number }
   readonly pending_restart?: boolean
+  /** Where data is that pg_rewind could not repair or that was copied again (programs/replace_data.py). */
+  readonly data_kept_aside?: string
+  /** Its data cannot be used any more; Patroni replaces it as soon as there is a leader and enough room. */
+  readonly rewind_failed?: boolean
+  /** Of one that failed to start: bytes that are missing to keep its data next to a copy; at most 0 when it can be kept. */
+  readonly room_missing?: number
   /** Of a primary: who follows it. */
   readonly replication?: readonly { readonly application_name: string; readonly state: string }[]
+}
+
+export interface PatroniSharedConfig {
+  readonly postgresql?: { readonly parameters?: Readonly<Record<string, unknown>> | null } | null
 }
 
 const QUESTION_TIMEOUT_MS = 5000
@@ -58,14 +68,19 @@ export class PatroniApi {
     return (await this.#ask('/patroni', signal)) as PatroniStatus
   }
 
+  /** What members share, as etcd has it. */
+  async config(signal: AbortSignal): Promise<PatroniSharedConfig> {
+    return (await this.#ask('/config', signal)) as PatroniSharedConfig
+  }
+
   /** Restarts PostgreSQL; it runs again when this resolves. */
   restart(signal: AbortSignal): Promise<void> {
     return this.#tell('/restart', {}, signal)
   }
 
-  /** Reads patroni.yml and certificates again. */
-  reload(signal: AbortSignal): Promise<void> {
-    return this.#tell('/reload', {}, signal)
+  /** Copies the data of the leader again, instead of what it does right now. Patroni refuses for the leader itself and without one. */
+  reinitialize(signal: AbortSignal): Promise<void> {
+    return this.#tell('/reinitialize', { force: true }, signal)
   }
 
   /** Another member leads when this resolves: the candidate, or whichever Patroni finds best. */

@@ -2,7 +2,7 @@
 // check who answers: to etcd, to the REST APIs of the others, to PostgreSQL (its own, too) and between PostgreSQLs.
 
 import { HoldfastError } from '../../lib/errors.ts'
-import type { EtcdAccess, Site } from '../site.ts'
+import { clientCertificate, type EtcdAccess, type Site } from '../site.ts'
 import { OPERATOR, operatorPassword } from './access.ts'
 import { PATHS, versionPaths } from './paths.ts'
 import { postgresRoles, ROLES } from './roles.ts'
@@ -34,7 +34,13 @@ export function patroniConfig(spec: PostgresSpec, member: PostgresMember, site: 
     scope: patroni.scope,
     namespace: patroni.namespace,
     name: member.patroniName,
-    etcd3: { hosts: etcd.endpoints, protocol: 'https', cacert: path('etcdCa'), ...etcdLogin(etcd) },
+    etcd3: {
+      hosts: etcd.endpoints,
+      protocol: 'https',
+      cacert: path('etcdCa'),
+      ...etcdLogin(etcd),
+      ...(clientCertificate(etcd.login) !== undefined && { cert: path('etcdCertificate'), key: path('etcdKey') }),
+    },
     restapi: {
       // It takes one address or all of them; only those who have a certificate get further.
       listen: moreAddresses.length === 0 ? api : `*:${PATRONI_PORT}`,
@@ -70,19 +76,27 @@ export function patroniConfig(spec: PostgresSpec, member: PostgresMember, site: 
         unix_socket_directories: '',
       },
     },
-    watchdog: {
-      mode: 'automatic',
-      device: site.watchdogDevice,
-      safety_margin: patroni.watchdogSafetyMargin,
-    },
+    watchdog: watchdog(spec, site.watchdogDevice, path('data')),
   }
 }
 
-/** Patroni talks to etcd's gateway, which takes no certificates for users. */
+/** Stopping PostgreSQL takes less time than a reset, and is less often mistaken when it comes late: etcd may be slow. */
+const MOST_PROCESS_MARGIN = 1
+
+function watchdog({ patroni }: PostgresSpec, device: string | undefined, data: string) {
+  const { watchdogSafetyMargin } = patroni
+  if (device !== undefined) return { mode: 'automatic', device, safety_margin: watchdogSafetyMargin }
+  return {
+    ...{ mode: 'automatic', driver: 'holdfast', data_dir: data },
+    safety_margin: Math.min(watchdogSafetyMargin, MOST_PROCESS_MARGIN),
+  }
+}
+
+/** Patroni talks to etcd's gateway, which does not take the user from a certificate. */
 function etcdLogin({ login }: EtcdAccess) {
-  if ('username' in login) return login
+  if ('username' in login) return { username: login.username, password: login.password }
   throw new HoldfastError(
     'PatroniNeedsPassword',
-    'Cannot let Patroni use etcd: it is given a client certificate; a user name and a password are wanted',
+    'Cannot let Patroni use etcd: it is given only a client certificate; expected a user name and a password',
   )
 }

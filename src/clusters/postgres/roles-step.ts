@@ -63,7 +63,7 @@ def set_roles(api, postgresql, roles):
         made = [sql for name in changed if name not in kept for sql in roles[name]['made_by']]
         given = ["ALTER ROLE {} PASSWORD '{}'".format(name, to_keep(roles[name]['password'])) for name in changed]
         server.execute(*superuser, QUIETLY + ';\n'.join(['BEGIN', *made, *given, 'COMMIT;']))
-        print('Roles made, or passwords changed: ' + ', '.join(changed))
+        print('Created or updated roles: ' + ', '.join(changed))
     return True
 
 

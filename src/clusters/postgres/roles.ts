@@ -19,12 +19,16 @@ const SUPERUSER = 'LOGIN SUPERUSER CREATEDB CREATEROLE REPLICATION BYPASSRLS'
 const REWIND_FUNCTIONS =
   'pg_ls_dir(text, boolean, boolean), pg_stat_file(text, boolean), pg_read_binary_file(text), pg_read_binary_file(text, bigint, bigint, boolean)'
 
+export function patroniPassword(keyring: Keyring): Secret {
+  return keyring.secret('postgres-patroni-password')
+}
+
 export function postgresRoles(spec: PostgresSpec, keyring: Keyring): Readonly<Record<RoleName, PostgresRole>> {
   const { superuserPassword, replicatorPassword } = spec
   return {
     patroni: {
       made_by: [`CREATE ROLE patroni ${SUPERUSER}`],
-      password: keyring.secret('postgres-patroni-password'),
+      password: patroniPassword(keyring),
     },
     postgres: {
       made_by: [`CREATE ROLE postgres ${SUPERUSER}`],

@@ -34,9 +34,18 @@ export const patroniEtcdSchema = map(
     ca_cert: pem.describe('Authority that signed the certificates of the cluster.'),
     username: text('a user name').describe('User of Patroni.'),
     password: secret.describe('Its password.'),
+    certificate: pem
+      .optional()
+      .describe(
+        'Client certificate without a common name, where the cluster asks for one in addition to the password.',
+      ),
+    key: secret.optional().describe('Its key.'),
   },
   'a map with "endpoints"',
 )
+  .refine(({ certificate, key }) => (certificate === undefined) === (key === undefined), {
+    error: 'a certificate and its key go together; expected both of "certificate" and "key", or none',
+  })
   .optional()
   .describe("The etcd cluster of Patroni, where it is not the stack's own. Its gRPC gateway has to be on.")
 export type PatroniEtcdDocument = NonNullable<z.output<typeof patroniEtcdSchema>>
@@ -65,7 +74,7 @@ export const patroniShape = {
     'Seconds PostgreSQL has to stop before it is killed.',
   ),
   watchdog_safety_margin: seconds(-1, PATRONI_DEFAULTS.watchdog_safety_margin).describe(
-    'Seconds before the end of the TTL at which the watchdog acts; -1 for half of the TTL.',
+    'Seconds before the end of the TTL at which the watchdog acts; -1 for half of the TTL. With target `local` at most 1.',
   ),
   synchronous_node_count: preset(number(1, 100), PATRONI_DEFAULTS.synchronous_node_count).describe(
     'How many standbys have every commit before it is acknowledged.',

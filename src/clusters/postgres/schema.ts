@@ -123,7 +123,7 @@ export const postgresSchema = map(
       .regex(/^\d{2}$/u, { error: 'a major version, such as "15"' })
       .optional()
       .describe(
-        'Major version of PostgreSQL in virtual machines, `15` unless given; data stays with the version that made it.',
+        'Major version of PostgreSQL; `15` in virtual machines, the newest one installed on this host with target local unless given. Data stays with the version that made it: another one is refused.',
       ),
     ...settings,
     etcd: patroniEtcdSchema,

@@ -12,7 +12,13 @@ const DEFAULT_PARAMETERS = {
 /** Failover is for standbys that miss at most so many bytes; without synchronous replication only. */
 const MAXIMUM_LAG_ON_FAILOVER = 1_048_576
 
-export function sharedSettings({ params, patroni }: PostgresSpec) {
+/** Parameters of PostgreSQL that all members share. */
+export function sharedParameters({ params }: Pick<PostgresSpec, 'params'>): Readonly<Record<string, string>> {
+  return { ...DEFAULT_PARAMETERS, ...params }
+}
+
+export function sharedSettings(spec: PostgresSpec) {
+  const { patroni } = spec
   return {
     ttl: patroni.ttl,
     loop_wait: patroni.loopWait,
@@ -25,7 +31,7 @@ export function sharedSettings({ params, patroni }: PostgresSpec) {
     synchronous_mode_strict: patroni.synchronousModeStrict,
     synchronous_node_count: patroni.synchronousNodeCount,
     failsafe_mode: true,
-    postgresql: { use_pg_rewind: true, use_slots: true, parameters: { ...DEFAULT_PARAMETERS, ...params } },
+    postgresql: { use_pg_rewind: true, use_slots: true, parameters: sharedParameters(spec) },
   }
 }
 

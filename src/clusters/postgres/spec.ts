@@ -4,7 +4,7 @@ import type { Secret } from '../../lib/secret.ts'
 import type { EtcdAccess, EtcdLogin, MachineSpec } from '../site.ts'
 
 export interface PostgresSpec {
-  /** Of virtual machines; undefined: whatever is usual. */
+  /** The major version that the stack file asks for; undefined: whatever is usual. */
   readonly version: string | undefined
   readonly members: readonly PostgresMember[]
   readonly params: Readonly<Record<string, string>>

@@ -62,6 +62,25 @@ test.each([
   expect(describeCluster(spec, sight)).toMatchObject({ isReady: false, problem })
 })
 
+test('it works while its primary takes writes', () => {
+  const works = (sight: Sight, change: Partial<typeof spec.patroni> = {}) =>
+    describeCluster({ ...spec, patroni: { ...spec.patroni, ...change } }, sight).isWorking
+  expect(works({ members, statuses })).toBe(true)
+  expect(works(withStatus('pg-3', 'Patroni does not answer: connection refused'))).toBe(true)
+  const alone: Sight = { members: [members[0], member('pg-2', 'replica'), members[2]], statuses }
+  expect(works(alone, { synchronousMode: true, synchronousModeStrict: true })).toBe(false)
+  expect(works(alone, { synchronousMode: true, synchronousModeStrict: false })).toBe(true)
+  expect(works({ members: members.slice(1), statuses })).toBe(false)
+  expect(works(withStatus('pg-1', 'Patroni does not answer: no answer'))).toBe(false)
+})
+
+test('what a member that starts still needs is named', () => {
+  const [first] = describeCluster(spec, withStatus('pg-1', 'Patroni does not answer: connection refused')).members
+  expect(first).toMatchObject({ isReady: false, waitsFor: 'Patroni to start' })
+  const third = describeCluster(spec, withStatus('pg-3', { ...replica(0), state: 'creating replica' })).members[2]
+  expect(third).toMatchObject({ problem: 'creating replica', waitsFor: 'its copy of the data' })
+})
+
 test('as many synchronous standbys are wanted as the stack file says, and none without synchronous replication', () => {
   const count = (change: Partial<typeof spec.patroni>) =>
     describeCluster({ ...spec, patroni: { ...spec.patroni, ...change } }, { members, statuses }).problem
@@ -74,4 +93,27 @@ test('members tell what is wrong with them; a restart that is pending is told, t
   expect(starting.members[1]).toMatchObject({ isReady: false, problem: 'starting' })
   const pending = describeCluster(spec, withStatus('pg-2', { ...replica(0), pending_restart: true }))
   expect(pending.members[1]).toMatchObject({ isReady: true, problem: 'restart pending' })
+})
+
+test('a member whose pg_rewind failed waits for a copy, and says so before its state', () => {
+  const { members: described, isReady } = describeCluster(
+    spec,
+    withStatus('pg-3', { state: 'start failed', role: 'replica', rewind_failed: true }),
+  )
+  expect(isReady).toBe(false)
+  expect(described[2]).toMatchObject({
+    isReady: false,
+    problem: 'pg_rewind failed, the data is to be replaced',
+    waitsFor: 'a copy of the data of the primary',
+  })
+})
+
+test('where replaced data is kept is a remark on a member that is ready', () => {
+  const kept = '/var/lib/postgresql/15/main.aside'
+  const { members: described, isReady } = describeCluster(
+    spec,
+    withStatus('pg-3', { ...replica(900), data_kept_aside: kept }),
+  )
+  expect(isReady).toBe(true)
+  expect(described[2]).toMatchObject({ isReady: true, problem: `replaced data is kept in ${kept}` })
 })

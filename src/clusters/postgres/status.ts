@@ -1,11 +1,17 @@
-// How a PostgreSQL cluster stands: what Patroni has in etcd says who leads and who is synchronous; the members
+// The status of a PostgreSQL cluster: what Patroni has in etcd says who leads and who is synchronous; the members
 // themselves say what they do right now.
 
-import { messageOf } from '../../lib/errors.ts'
+import { HoldfastError, messageOf } from '../../lib/errors.ts'
 import type { ClusterStatus, MemberStatus } from '../member-status.ts'
+import { reachProblem } from '../../lib/reach-problem.ts'
 import type { PatroniAccess } from './access.ts'
 import { PatroniApi, type PatroniMember, type PatroniStatus } from './patroni-api.ts'
 import type { PostgresSpec } from './spec.ts'
+
+const NO_LEADER = 'no leader to follow'
+const PROMOTING = 'being promoted'
+const NOT_STREAMING = 'not streaming'
+const REWIND_FAILED = 'pg_rewind failed, the data is to be replaced'
 
 /** All that can be seen of a cluster at one time. */
 export interface Sight {
@@ -47,7 +53,10 @@ export async function lookAt({ members, credentials }: PatroniAccess, signal: Ab
 
 function failure(error: unknown, signal: AbortSignal): string {
   signal.throwIfAborted()
-  return messageOf(error)
+  if (error instanceof HoldfastError && error.code === 'PatroniRefused')
+    return 'Patroni answers with an error; its log says more'
+  if (!(error instanceof HoldfastError) || error.code !== 'PatroniUnreachable') return messageOf(error)
+  return `Patroni does not answer: ${reachProblem(error.cause) ?? 'it cannot be asked with the certificates of the stack'}`
 }
 
 export function leaderOf({ members }: Pick<Sight, 'members'>): PatroniMember | undefined {
@@ -73,7 +82,10 @@ export function describeCluster({ members: specs, patroni }: PostgresSpec, sight
         : ready < members.length
           ? `${ready} of ${members.length} members`
           : undefined
-  return { members, isReady: problem === undefined, problem }
+  // A strict primary without a standby takes no writes.
+  const isLed = members.some(({ role, isReady }) => role === 'primary' && isReady)
+  const isWorking = isLed && (standbys > 0 || !(patroni.synchronousMode && patroni.synchronousModeStrict))
+  return { members, isReady: problem === undefined, isWorking, problem }
 }
 
 function standbyProblem(standbys: number, wanted: number): string {
@@ -85,7 +97,10 @@ function describeMember(machine: string, name: string, sight: Sight): MemberStat
   const status = sight.statuses.get(name)
   const role = known === undefined ? undefined : roleOf(known)
   if (status === undefined || typeof status === 'string')
-    return { machine, isReady: false, role, version: undefined, lagBytes: undefined, problem: status ?? 'not asked' }
+    return {
+      ...{ machine, isReady: false, role, version: undefined, lagBytes: undefined },
+      ...{ problem: status ?? 'not asked', waitsFor: 'Patroni to start' },
+    }
   const problem = problemOf(name, status, sight)
   return {
     machine,
@@ -93,8 +108,28 @@ function describeMember(machine: string, name: string, sight: Sight): MemberStat
     role,
     version: status.server_version === undefined ? undefined : versionOf(status.server_version),
     lagBytes: lagOf(name, status, sight),
-    problem: problem ?? (status.pending_restart ? 'restart pending' : undefined),
+    problem: problem ?? remarkOn(status),
+    waitsFor: problem === undefined ? undefined : WAITS[problem],
   }
+}
+
+/** States of Patroni and our own words, where a start goes through them. */
+const WAITS: Readonly<Record<string, string>> = {
+  stopped: 'PostgreSQL to start',
+  starting: 'PostgreSQL to start',
+  'initializing new cluster': 'the new cluster to be initialized',
+  'running custom bootstrap script': 'the new cluster to be initialized',
+  'creating replica': 'its copy of the data',
+  [NO_LEADER]: 'a leader',
+  [PROMOTING]: 'its promotion',
+  [NOT_STREAMING]: 'replication to start',
+  [REWIND_FAILED]: 'a copy of the data of the primary',
+}
+
+/** Of a member that is ready all the same. */
+function remarkOn({ pending_restart, data_kept_aside }: PatroniStatus): string | undefined {
+  if (pending_restart === true) return 'restart pending'
+  return data_kept_aside === undefined ? undefined : `replaced data is kept in ${data_kept_aside}`
 }
 
 function roleOf(member: PatroniMember): string {
@@ -102,11 +137,12 @@ function roleOf(member: PatroniMember): string {
 }
 
 function problemOf(name: string, status: PatroniStatus, sight: Sight): string | undefined {
+  if (status.rewind_failed === true) return REWIND_FAILED
   if (status.state !== 'running' && status.state !== 'streaming') return status.state
   const leader = leaderOf(sight)?.name
-  if (leader === undefined) return 'no leader to follow'
-  if (leader === name) return isPrimary(status) ? undefined : 'being promoted'
-  return isStreaming(name, sight) ? undefined : 'not streaming'
+  if (leader === undefined) return NO_LEADER
+  if (leader === name) return isPrimary(status) ? undefined : PROMOTING
+  return isStreaming(name, sight) ? undefined : NOT_STREAMING
 }
 
 /** The leader says so. */

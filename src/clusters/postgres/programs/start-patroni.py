@@ -1,22 +1,25 @@
-// How Patroni is started. Debian's version has two faults that cost acknowledged writes when a primary stands still for
-// longer than its TTL and then goes on, as a paused virtual machine does; both are mended in later versions of Patroni.
-
-export const PATRONI_START = `"""Starts Patroni with the faults mended that versions before 3.1 have with etcd.
+"""Starts Patroni with changes of our own.
 
 Usage: start-patroni.py CONFIG
+
+Debian 12's version has two faults that cost acknowledged writes when a primary is paused for longer than its TTL, as a
+virtual machine may be. Both are fixed in later versions of Patroni. For all versions, data that pg_rewind could not bring
+to its end is replaced (replace_data.py), and there is a watchdog for members that share a machine (fencing.py).
 """
+import re
 import sys
 import time
 from functools import partial
 
+sys.dont_write_bytecode = True
 import etcd
 from patroni.__main__ import main
 from patroni.dcs import catch_return_false_exception, etcd3
 from patroni.version import __version__
 
 
-def telling_silence(method):
-    """An etcd that says nothing at all is away, as one that cannot be reached is; it has refused nothing. Else failsafe mode would not help."""
+def silence_is_absence(method):
+    """An etcd that does not answer has refused nothing: it counts as unreachable. Else failsafe mode would not help."""
 
     def call(*args, **kwargs):
         try:
@@ -31,14 +34,14 @@ def telling_silence(method):
 
 @catch_return_false_exception
 def update_leader(dcs):
-    """Before 3.0.3 a leader whose lease has ended takes a new one and writes the leader key, whoever holds it by now.
+    """Before 3.0.3 a leader whose lease has ended takes a new one and overwrites the leader key of another member.
 
-    Here it does so only if the key is still its own, or nobody's. False makes it step down at once.
+    Here it writes the key only if it is still its own, or gone. False makes it step down at once.
     """
     retry = dcs._retry.copy()
 
     def attempt(method, *args, **kwargs):
-        method = telling_silence(method)
+        method = silence_is_absence(method)
         if retry.stoptime is not None:
             retry.deadline = retry.stoptime - time.time()
             if retry.deadline < 1:
@@ -55,7 +58,7 @@ def update_leader(dcs):
 
 
 def distrust_cache(call_rpc):
-    """Before 3.1 a cache that has missed something stays as it is, and every change that builds on it is refused."""
+    """Before 3.1 a cache that has missed a change stays stale, and every write that builds on it is refused."""
 
     def call(client, method, fields, retry=None):
         answer = call_rpc(client, method, fields, retry)
@@ -66,15 +69,24 @@ def distrust_cache(call_rpc):
     return call
 
 
-def mend(version):
+def version_of(text):
+    """4.1.0rc1 is (4, 1, 0)."""
+    return tuple(map(int, re.findall(r'\d+', text)[:3]))
+
+
+def fix(version):
     if version < (3, 0, 3):
         etcd3.Etcd3._update_leader = update_leader
     if version < (3, 1):
         etcd3.PatroniEtcd3Client.call_rpc = distrust_cache(etcd3.PatroniEtcd3Client.call_rpc)
 
 
-# Processes that Patroni starts import this file, too.
+# Processes that Patroni starts import this file as well.
 if __name__ == '__main__':
-    mend(tuple(int(part) for part in __version__.split('.')))
+    import fencing
+    import replace_data
+
+    fix(version_of(__version__))
+    replace_data.install()
+    fencing.install()
     sys.exit(main())
-`
