@@ -2,6 +2,7 @@
 
 import type { HoldfastError } from '../lib/errors.ts'
 import type { Machine, MachineKind, Service } from '../machine/machine.ts'
+import type { ServiceFailure } from './service-failure.ts'
 
 export interface Target {
   /** What there is, by the name of the machine. */
@@ -110,6 +111,19 @@ export interface ExistingFile {
 
 export interface MachineState {
   readonly services: ReadonlyMap<string, ServiceState>
+  /** What the services were told last, where that is written down. */
+  readonly wanted?: 'running' | 'stopped'
+  /** Why nothing is known of its services, in a sentence. */
+  readonly problem?: string
+  /** The file system of its data that is fullest, where that is known. */
+  readonly disk?: DiskSpace
+}
+
+export interface DiskSpace {
+  /** A directory in it. */
+  readonly path: string
+  readonly freeBytes: number
+  readonly totalBytes: number
 }
 
 export interface ServiceState {
@@ -120,6 +134,6 @@ export interface ServiceState {
   readonly since: number
   /** How often it ended by itself since it was started. */
   readonly restarts: number
-  /** `exit code 1: last line of its log`; undefined when it never ended by itself. */
-  readonly lastError: string | undefined
+  /** How it failed last; undefined when it never ended by itself. */
+  readonly failure: ServiceFailure | undefined
 }

@@ -3,7 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError, messageOf } from '../../lib/errors.ts'
 import type { Service } from '../../machine/machine.ts'
-import { type Applied, APPLY_PATH, type ApplyRequest, type UnitState } from './cloud-init/apply-program.ts'
+import {
+  type Applied,
+  APPLY_PATH,
+  type ApplyRequest,
+  type GuestState,
+  type UnitState,
+} from './cloud-init/apply-program.ts'
 import { unitName } from '../../machine/unit-name.ts'
 import type { Guest } from './guest.ts'
 import type { Ended } from './hypervisor.ts'
@@ -75,8 +81,13 @@ export class GuestMachine {
     return JSON.parse(await this.#python([], COMMAND_MS, JSON.stringify(request))) as Applied
   }
 
-  async units(timeoutMs = COMMAND_MS): Promise<readonly UnitState[]> {
-    return JSON.parse(await this.#python(['state'], timeoutMs)) as readonly UnitState[]
+  async state(timeoutMs = COMMAND_MS): Promise<GuestState> {
+    const state = JSON.parse(await this.#python(['state'], timeoutMs)) as GuestState | readonly UnitState[]
+    return 'units' in state ? state : { units: state }
+  }
+
+  async units(): Promise<readonly UnitState[]> {
+    return (await this.state()).units
   }
 
   async enable(services: readonly Service[]): Promise<void> {
@@ -136,7 +147,7 @@ export class GuestMachine {
       timeoutMs,
       ...(input === undefined ? {} : { input }),
     })
-    if (ended.code !== 0) throw this.#failed(words.length === 0 ? 'write files' : 'see how services stand', ended)
+    if (ended.code !== 0) throw this.#failed(words.length === 0 ? 'write files' : 'read the states of services', ended)
     return ended.output
   }
 

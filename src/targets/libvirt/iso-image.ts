@@ -3,7 +3,7 @@
 
 import { chmod } from 'node:fs/promises'
 import { HoldfastError } from '../../lib/errors.ts'
-import { capture, NO_SUCH_PROGRAM } from '../../lib/exec.ts'
+import { capture } from '../../lib/exec.ts'
 
 /** Of everything on an image. */
 const UNIX_SECONDS = 1_700_000_000
@@ -32,10 +32,14 @@ export async function extractFromIso(image: string, path: string, to: string, si
 
 async function xorriso(args: readonly string[], what: string, signal: AbortSignal): Promise<void> {
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', SOURCE_DATE_EPOCH: String(UNIX_SECONDS) }
-  const { reason, stderr } = await capture(['xorriso', '-no_rc', ...args], { timeoutMs: TIMEOUT_MS, signal, env })
+  const { reason, isMissing, stderr } = await capture(['xorriso', '-no_rc', ...args], {
+    timeoutMs: TIMEOUT_MS,
+    signal,
+    env,
+  })
   if (reason === undefined) return
   const said = stderr.split('\n').find((line) => / : (?:FAILURE|FATAL|SORRY) : /u.test(line))
   throw new HoldfastError('IsoFailed', `Cannot ${what}: ${said?.split(' : ').slice(2).join(': ') ?? reason}`, {
-    ...(reason === NO_SUCH_PROGRAM ? { hint: 'xorriso is in the Debian package of that name' } : {}),
+    ...(isMissing ? { hint: 'xorriso is in the Debian package of that name' } : {}),
   })
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { domain, hypervisorOf, network, pool, volume } from '../../../test/support/hypervisor-data.ts'
 import { HARDWARE } from '../../../test/support/machine-spec.ts'
+import { needing } from '../../../test/support/needing.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
 import { hardwareOf } from './hardware-changes.ts'
@@ -102,7 +103,7 @@ test('that a machine does not start with its host, after down or by others, is s
   expect(await changes([here], HERE)).toEqual([['autostart', 'false', 'true', 'live']])
 })
 
-test('a copy that stayed on another host is told, and only that one is removed', async () => {
+needing('xorriso').test('a copy that stayed on another host is told, and only that one is removed', async () => {
   const removed: string[] = []
   const [here, there] = await Promise.all(
     [HERE, THERE].map(async (uri) => ({

@@ -33,10 +33,9 @@ test('a machine that is paused says so, with what to do about it, and its plan d
       hint,
     }),
   )
-  expect((await guests.stateOf(paused)).services.get('a')).toMatchObject({
-    state: 'waiting',
-    lastError: `Cannot reach "m": its domain "s-m" is paused (I/O error); ${hint}`,
-  })
+  const state = await guests.stateOf(paused)
+  expect(state.services.get('a')).toMatchObject({ state: 'waiting' })
+  expect(state.problem).toBe(`Cannot reach "m": its domain "s-m" is paused (I/O error); ${hint}`)
   expect(waitingToGoOn(paused)).toMatchObject([{ from: 'paused (I/O error)', to: 'running', why: hint }])
   expect(waitingToGoOn(present({ state: 'running' }))).toEqual([])
 })

@@ -60,7 +60,8 @@ export class MachineGuests {
     const { started = [] } = present.record
     if (!isRunning(present)) return stoppedState(started)
     try {
-      return machineState(started, await this.of(present).units(ANSWER_MS))
+      const { units, disk } = await this.of(present).state(ANSWER_MS)
+      return { ...machineState(started, units), ...(disk && { disk }) }
     } catch (error) {
       if (error instanceof HoldfastError && [...NOBODY, 'GuestFailed'].includes(error.code))
         return silentState(started, told(error))

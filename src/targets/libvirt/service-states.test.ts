@@ -8,7 +8,7 @@ const STEP = service('step', '', { once: true })
 const AFTER = service('after', '')
 
 function unit(name: string, active: string, sub: string, parts: Partial<UnitState> = {}): UnitState {
-  const still = { pid: 0, since: 1000, restarts: 0, result: 'success', exitStatus: 0, error: null }
+  const still = { pid: 0, since: 1000, restarts: 0, result: 'success', exitStatus: 0, end: null }
   return { name: `holdfast-${name}.service`, active, sub, ...still, ...parts }
 }
 
@@ -26,10 +26,11 @@ test.each([
 })
 
 test('process, time, restarts and the last error are those of the unit', () => {
-  const error = 'exit code 1: no such file'
-  const units = [unit('a', 'activating', 'auto-restart', { pid: 7, restarts: 3, error })]
+  const end = { at: 900, exitCode: 1, signal: null, lines: ['no such file'] }
+  const units = [unit('a', 'activating', 'auto-restart', { pid: 7, restarts: 3, end })]
+  const failure = { at: 900, kind: 'exited', exitCode: 1, detail: 'no such file' }
   expect(machineState([A], units).services.get('a')).toEqual({
-    ...{ state: 'waiting', pid: 7, since: 1000, restarts: 3, lastError: error },
+    ...{ state: 'waiting', pid: 7, since: 1000, restarts: 3, failure },
   })
 })
 
@@ -41,11 +42,11 @@ test('only services that were started are told, those without a unit as stopped'
   ])
 })
 
-test('services of a machine that is off are stopped; of one that does not answer, nobody knows', () => {
-  expect(stoppedState([A]).services.get('a')).toMatchObject({ state: 'stopped', lastError: undefined })
-  expect(silentState([A], 'nobody answers').services.get('a')).toMatchObject({
-    ...{ state: 'waiting', lastError: 'nobody answers' },
-  })
+test('services of a machine that is off are stopped; of one that does not answer, nothing is known', () => {
+  expect(stoppedState([A]).services.get('a')).toMatchObject({ state: 'stopped', failure: undefined })
+  const silent = silentState([A], 'it does not answer')
+  expect(silent.services.get('a')).toMatchObject({ state: 'waiting', failure: undefined })
+  expect(silent.problem).toBe('it does not answer')
 })
 
 test('services are started when each was tried, up to a step that is not done', () => {
@@ -57,6 +58,6 @@ test('services are started when each was tried, up to a step that is not done', 
   expect(areStarted(services, machineState(services, [running, trying]))).toBe(true)
   const done = unit('step', 'active', 'exited')
   expect(areStarted(services, machineState(services, [running, done]))).toBe(false)
-  const failed = unit('after', 'failed', 'failed', { error: 'exit code 78' })
+  const failed = unit('after', 'failed', 'failed', { end: { at: 1, exitCode: null, signal: null, lines: [] } })
   expect(areStarted(services, machineState(services, [running, done, failed]))).toBe(true)
 })

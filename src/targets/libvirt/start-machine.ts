@@ -12,7 +12,8 @@ import type { MachineRecord } from './machine-record.ts'
 import type { Placement } from './placement.ts'
 import { isRunning, type PresentMachine } from './present-machine.ts'
 import { recordElement } from './record-xml.ts'
-import { areStarted, machineState } from './service-states.ts'
+import { describeFailure } from '../service-failure.ts'
+import { areStarted, machineState, unitFailure } from './service-states.ts'
 import { applyRequest, withoutPending } from './written-machine.ts'
 
 export interface StartOptions {
@@ -101,8 +102,12 @@ function hasReadOthers({ name }: Service, { files }: Machine, { changed, units }
 /** What services wait for may be what failed: the disk with their data above all. */
 function failuresBeside(services: readonly Service[], units: readonly UnitState[]): string {
   const own = services.map((service) => unitName(service.name))
-  const failed = units.filter(({ name, error }) => error !== null && !own.includes(name))
-  return failed.map(({ name, error }) => `; ${name} failed: ${error}`).join('')
+  const others = units.filter(({ name }) => !own.includes(name))
+  return others
+    .flatMap(({ name, end }) =>
+      end === null || end === undefined ? [] : `; ${name} failed: ${describeFailure(unitFailure(end))}`,
+    )
+    .join('')
 }
 
 async function untilTried({ name, services }: Machine, { guest, signal }: StartOptions): Promise<void> {

@@ -8,7 +8,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HoldfastError } from '../../lib/errors.ts'
-import { type Captured, capture, NO_SUCH_PROGRAM } from '../../lib/exec.ts'
+import { type Captured, capture } from '../../lib/exec.ts'
 import { withTemporaryDirectory } from './temporary-directory.ts'
 import { Turns } from './turns.ts'
 import { isLost, unreachable, virshError } from './virsh-errors.ts'
@@ -98,9 +98,9 @@ export class VirshProcess {
   /** One virsh, to its end. Rejects when there is no end, or no virsh; what it says is the caller's to judge. */
   async virsh(words: readonly string[], asked: Asked, fed: Fed = {}): Promise<Captured> {
     const captured = await this.run(['virsh', '-q', '-c', this.uri, ...words], asked.timeoutMs, fed)
-    const { code, reason } = captured
+    const { code, reason, isMissing } = captured
     if (code !== undefined) return captured
-    if (reason === NO_SUCH_PROGRAM)
+    if (isMissing)
       throw new HoldfastError(
         'VirshMissing',
         `Cannot ${asked.action} on ${this.uri}: the program virsh is not installed`,

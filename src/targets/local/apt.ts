@@ -59,7 +59,7 @@ async function runOnce(args: readonly string[], { env, signal, onProgress }: Apt
     'Dpkg::Options::=--force-confdef',
     'Dpkg::Options::=--force-confold',
   ]
-  const reason = await exec(['apt-get', '--yes', '--quiet', ...settings.flatMap((each) => ['-o', each]), ...args], {
+  const { reason } = await exec(['apt-get', '--yes', '--quiet', ...settings.flatMap((each) => ['-o', each]), ...args], {
     timeoutMs: TIMEOUT_MS,
     signal,
     env: {

@@ -2,7 +2,7 @@
 // what should run; the supervisor, a process of its own, makes it so. Everything there is to know is on disk.
 
 import { readdirSync, realpathSync, rmSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Machine, MachineKind } from '../../machine/machine.ts'
 import type {
   ExistingMachine,
@@ -15,6 +15,7 @@ import type {
   Unread,
 } from '../target.ts'
 import { Accounts } from './accounts.ts'
+import { BootUnit, hasSystemd } from './boot-unit.ts'
 import { HeldDirectories } from './files/held-directories.ts'
 import { loadManifest, type Manifest, manifestOf } from './files/manifest.ts'
 import { readMachine } from './files/read-machine.ts'
@@ -23,6 +24,7 @@ import { writeMachine } from './files/write-machine.ts'
 import { type Layout, layoutOf, rootOf } from './layout.ts'
 import { readLogs } from './logs.ts'
 import { machineState, pendingOf } from './machine-state.ts'
+import { fullestDisk } from '../disk-space.ts'
 import { installProgram, pruneProgram } from '../program.ts'
 import { isMissing, machinesIn, stateFile } from './state-file.ts'
 import {
@@ -31,6 +33,7 @@ import {
   ensureSupervisor,
   type Expectation,
   renewSupervisor,
+  type SupervisorStart,
 } from './supervisor-control.ts'
 import { type DesiredMachine, type DesiredService, isAsWanted } from './supervisor/desired.ts'
 import { findKeeper, findSupervisor } from './supervisor/keeper.ts'
@@ -44,6 +47,8 @@ export interface LocalTargetOptions {
   readonly isRoot: boolean
   /** The words that start our own program; unless given, a copy of it in the directory of the stack. */
   readonly program?: readonly string[]
+  /** Starts the stack with the host; unless given, systemd's for root where systemd runs. */
+  readonly bootUnit?: BootUnit
 }
 
 /** Beside what services take by themselves: for a busy host to start a supervisor and whatever it starts. */
@@ -53,11 +58,15 @@ export class LocalTarget implements Target {
   readonly #directory: string
   readonly #isRoot: boolean
   #program: Promise<readonly string[]> | undefined
+  readonly #bootUnit: BootUnit | undefined
 
-  constructor({ directory, isRoot, program }: LocalTargetOptions) {
+  constructor({ directory, isRoot, program, bootUnit }: LocalTargetOptions) {
     this.#directory = resolve(directory)
     this.#isRoot = isRoot
     this.#program = program === undefined ? undefined : Promise.resolve(program)
+    // A caller with a program of its own, such as a test, does not want it to start with the host.
+    const isManaged = program === undefined && isRoot && hasSystemd()
+    this.#bootUnit = bootUnit ?? (isManaged ? new BootUnit({ directory: this.#layout.directory }) : undefined)
   }
 
   read(): Promise<ReadonlyMap<string, ExistingMachine>> {
@@ -156,10 +165,19 @@ export class LocalTarget implements Target {
         machinesIn(layout.desired).map((machine) => {
           const desired = findDesired(layout, machine)
           const observed = findObserved(layout, machine)
-          return [machine, machineState({ desired, observed, isSupervised })]
+          const disk = fullestDisk(this.#places(machine))
+          return [machine, { ...machineState({ desired, observed, isSupervised }), ...(disk && { disk }) }]
         }),
       )
     })
+  }
+
+  /** Directories of a machine that may be on file systems of their own. */
+  #places(machine: string): string[] {
+    const layout = this.#layout
+    const root = rootOf(layout, machine)
+    const data = findManifest(layout, machine)?.directories.filter(({ isData }) => isData) ?? []
+    return [root, ...data.map(({ path }) => join(root, path))]
   }
 
   /** All of it is on this host. */
@@ -173,8 +191,9 @@ export class LocalTarget implements Target {
 
   /** With a supervisor, and without copies of our own program that nothing uses any more. */
   async settle(): Promise<void> {
-    await ensureSupervisor(this.#layout, () => this.#words())
     const layout = this.#layout
+    await ensureSupervisor(layout, this.#start)
+    await this.#bootUnit?.install(await this.#words())
     const services = machinesIn(layout.desired).flatMap((machine) => findDesired(layout, machine)?.services ?? [])
     const words = services.flatMap(({ service }) => service.command)
     pruneProgram(layout.directory, [...(await this.#words()), ...words, ...(findKeeper(layout)?.command ?? [])])
@@ -185,9 +204,10 @@ export class LocalTarget implements Target {
     return { isThere: pid !== undefined, pid }
   }
 
-  /** Ends the supervisor; what runs goes on running. It is started again when something is wanted of a machine. */
+  /** Ends the supervisor and removes its unit. Machines are stopped before; a later start brings both back. */
   async shutdown(): Promise<void> {
     await endSupervisor(this.#layout)
+    await this.#bootUnit?.remove()
   }
 
   /** Processes see it without symbolic links, and are found by that. */
@@ -200,13 +220,17 @@ export class LocalTarget implements Target {
     }
   }
 
+  get #start(): SupervisorStart {
+    return { program: () => this.#words(), bootUnit: this.#bootUnit }
+  }
+
   #words(): Promise<readonly string[]> {
     this.#program ??= installProgram(this.#directory)
     return this.#program
   }
 
   #expect(expectation: Expectation): Promise<void> {
-    return awaitSupervisor(this.#layout, () => this.#words(), expectation)
+    return awaitSupervisor(this.#layout, this.#start, expectation)
   }
 }
 

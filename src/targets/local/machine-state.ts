@@ -1,4 +1,4 @@
-// How the services of a machine stand, from what is desired, what the supervisor has observed, and what really runs.
+// The states of the services of a machine, from what is desired, what the supervisor has observed, and what really runs.
 
 import type { MachineState, ServiceState } from '../target.ts'
 import type { Manifest } from './files/manifest.ts'
@@ -9,7 +9,7 @@ import { bootId, isRunning } from './supervisor/process-table.ts'
 export interface Known {
   readonly desired: DesiredMachine | undefined
   readonly observed: ObservedMachine | undefined
-  /** Somebody looks after it: what ended is started again. */
+  /** A supervisor runs: it starts again what ended. */
   readonly isSupervised: boolean
 }
 
@@ -19,13 +19,13 @@ export function machineState({ desired, observed, isSupervised }: Known): Machin
   const isSameBoot = observed?.bootId === bootId()
   for (const record of observed?.services ?? [])
     states.set(record.startedAs.service.name, serviceState(record, isSameBoot, isSupervised))
-  return { services: states }
+  return { services: states, ...(desired !== undefined && { wanted: desired.wanted }) }
 }
 
-const NEVER_STARTED: ServiceState = { state: 'stopped', pid: undefined, since: 0, restarts: 0, lastError: undefined }
+const NEVER_STARTED: ServiceState = { state: 'stopped', pid: undefined, since: 0, restarts: 0, failure: undefined }
 
 function serviceState(record: ObservedService, isSameBoot: boolean, isSupervised: boolean): ServiceState {
-  const { process, since, restarts, lastError } = record
+  const { process, since, restarts, failure } = record
   const isAlive = process !== undefined && isSameBoot && isRunning(process)
   const state = isAlive ? 'running' : record.state === 'done' || record.state === 'stopped' ? record.state : 'waiting'
   const isAbandoned = state === 'waiting' && !isSupervised
@@ -34,7 +34,8 @@ function serviceState(record: ObservedService, isSameBoot: boolean, isSupervised
     pid: isAlive ? process.pid : undefined,
     since,
     restarts,
-    lastError: isAbandoned && process !== undefined ? 'ended while nobody watched' : lastError,
+    // When it ended is not known: at the earliest since it was seen last.
+    failure: isAbandoned && process !== undefined ? { kind: 'unwatched', at: since } : failure,
   }
 }
 

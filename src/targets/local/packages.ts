@@ -23,7 +23,7 @@ export async function missingPackages(packages: readonly string[], signal: Abort
   const patterns = packages.includes(ANY_POSTGRES) ? [...packages, 'postgresql-[0-9]*'] : packages
   const installed = new Set<string>()
   const format = ['--show', '--showformat=${db:Status-Status} ${Package}\\n']
-  const reason = await exec(['dpkg-query', ...format, ...patterns], {
+  const { code, reason } = await exec(['dpkg-query', ...format, ...patterns], {
     timeoutMs: QUERY_TIMEOUT_MS,
     signal,
     env: { PATH: SYSTEM_PATH, LC_ALL: 'C' },
@@ -32,9 +32,9 @@ export async function missingPackages(packages: readonly string[], signal: Abort
       if (status === 'installed') installed.add(name)
     },
   })
-  if (signal.aborted) throw new HoldfastError('Cancelled', 'Cannot look for packages: it was stopped')
+  if (signal.aborted) throw new HoldfastError('Interrupted', 'Cannot look for packages: it was stopped')
   // 1: some are not known, which is an answer.
-  if (reason !== undefined && reason !== 'exit code 1')
+  if (reason !== undefined && code !== 1)
     throw new HoldfastError(
       'NotDebian',
       `Cannot look for packages: dpkg-query: ${reason}; a Debian system is wanted, or its packages by other means: ${packages.join(', ')}`,

@@ -1,12 +1,15 @@
 // Starting, finding, awaiting and ending the supervisor from the outside. Nothing is said to it but by files; whether
 // it has done what they ask for is seen in what it writes.
 
+import { realpathSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError } from '../../lib/errors.ts'
-import type { Layout } from './layout.ts'
+import type { BootUnit } from './boot-unit.ts'
+import { type Layout, layoutOf } from './layout.ts'
 import { findKeeper, findSupervisor, startKeeper } from './supervisor/keeper.ts'
 import type { ObservedMachine } from './supervisor/observed.ts'
+import { commandOf } from './supervisor/process-table.ts'
 import { findObserved } from './wanted.ts'
 
 const LOOK_MS = 20
@@ -24,9 +27,27 @@ export interface Expectation {
   readonly isMet: (observed: ObservedMachine) => boolean
 }
 
-/** `program` gives the words that start our own program. */
-export async function ensureSupervisor(layout: Layout, program: () => Promise<readonly string[]>): Promise<void> {
-  if (findKeeper(layout) === undefined) startKeeper(layout, superviseCommand(layout, await program()))
+/** How a supervisor is started. */
+export interface SupervisorStart {
+  /** Gives the words that start our own program. */
+  readonly program: () => Promise<readonly string[]>
+  /** Undefined where systemd is not to start it. */
+  readonly bootUnit: BootUnit | undefined
+}
+
+export async function ensureSupervisor(layout: Layout, { program, bootUnit }: SupervisorStart): Promise<void> {
+  if (findKeeper(layout) !== undefined) return
+  const words = await program()
+  await bootUnit?.install(words)
+  await bootUnit?.start()
+  // The keeper of the unit may not have written its id yet; a second one ends by itself.
+  if (findKeeper(layout) === undefined) startKeeper(layout, superviseCommand(layout, words))
+}
+
+/** As the unit of systemd does it, whose command ends in three words of ours: with the program that runs now. */
+export function startSupervisor(directory: string): void {
+  const layout = layoutOf(realpathSync(directory))
+  startKeeper(layout, superviseCommand(layout, commandOf('self').slice(0, -3)))
 }
 
 /** Takes over from a supervisor of another version of the program. Services do not notice. */
@@ -39,14 +60,14 @@ export async function renewSupervisor(layout: Layout, program: readonly string[]
 /** Resolves when the supervisor has done what is expected of it. */
 export async function awaitSupervisor(
   layout: Layout,
-  program: () => Promise<readonly string[]>,
+  start: SupervisorStart,
   { machine, what, timeoutMs, isMet }: Expectation,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs
   for (let ensureAt = 0; ; ) {
     const now = performance.now()
     if (now >= ensureAt) {
-      await ensureSupervisor(layout, program)
+      await ensureSupervisor(layout, start)
       ensureAt = now + ENSURE_MS
     }
     const observed = findObserved(layout, machine)

@@ -32,7 +32,7 @@ export async function makeSystemUser(name: string, signal: AbortSignal): Promise
   const onLine = (line: string) => {
     said = line
   }
-  const reason = await exec(userCommand(name), { timeoutMs: TIMEOUT_MS, signal, env, onLine })
+  const { reason } = await exec(userCommand(name), { timeoutMs: TIMEOUT_MS, signal, env, onLine })
   if (reason === undefined) return
   throw new HoldfastError('UserFailed', `Cannot make the user "${name}": ${said === '' ? reason : said}`, {
     hint: `run this first: sudo ${userCommand(name).join(' ')}`,

@@ -1,6 +1,8 @@
-// The program by which a machine that runs is changed, and asked how its services stand. It is written at the first boot
+// The program by which a machine that runs is changed, and asked for the states of its services. It is written at the first boot
 // and needs nothing but Python's standard library. It runs as root in directories that others may own, so it goes from
 // directory to directory by hand and follows nobody's symbolic links but root's.
+
+import type { DiskSpace } from '../../target.ts'
 
 export const APPLY_PATH = '/usr/local/lib/holdfast/apply.py'
 
@@ -36,7 +38,14 @@ export interface Applied {
   readonly units: readonly string[]
 }
 
-/** Printed by `apply.py state`, for each of our units. */
+/** Printed by `apply.py state`. A program that is older than this prints the units alone. */
+export interface GuestState {
+  readonly units: readonly UnitState[]
+  /** The fullest of the file systems on disks. */
+  readonly disk?: DiskSpace | null
+}
+
+/** One of our units. */
 export interface UnitState {
   readonly name: string
   /** As systemd has them: `active`, `running`. */
@@ -49,11 +58,21 @@ export interface UnitState {
   /** `success`, `exit-code`, `signal` … */
   readonly result: string
   readonly exitStatus: number
-  /** `exit code 78: last line of its log`, where it has ended by itself since it was started. */
-  readonly error: string | null
+  /** Where it has ended by itself since it was started; a program that is older than this does not report it. */
+  readonly end?: UnitEnd | null
 }
 
-export const APPLY_PROGRAM = `"""Changes a machine that runs, and tells how its services stand.
+export interface UnitEnd {
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly exitCode: number | null
+  /** `SIGKILL` */
+  readonly signal: string | null
+  /** The last lines of its log, of that run. */
+  readonly lines: readonly string[]
+}
+
+export const APPLY_PROGRAM = `"""Changes a machine that runs, and reports the states of its services and the room on its disks.
 
 Usage: apply.py < request.json
        apply.py state
@@ -335,8 +354,24 @@ def state_of(unit):
         'restarts': restarts,
         'result': unit['Result'],
         'exitStatus': int(unit['ExecMainStatus']),
-        'error': last_end(unit['Id'], unit['Result']) if has_ended else None,
+        'end': last_end(unit['Id'], unit['StateChangeTimestamp']) if has_ended else None,
     }
+
+
+def fullest_disk():
+    """Of the file systems on disks; their blocks for root do not count as free."""
+    disks = []
+    with open('/proc/self/mounts') as mounts:
+        places = [line.split()[1:3] for line in mounts]
+    for path, kind in places:
+        if kind not in ('btrfs', 'ext2', 'ext3', 'ext4', 'xfs'):
+            continue
+        with contextlib.suppress(OSError):
+            found = os.statvfs(path)
+            if found.f_blocks > 0 and not found.f_flag & os.ST_RDONLY and os.path.isdir(path):
+                size = found.f_frsize
+                disks.append({'path': path, 'freeBytes': found.f_bavail * size, 'totalBytes': found.f_blocks * size})
+    return min(disks, key=lambda disk: disk['freeBytes'] / disk['totalBytes'], default=None)
 
 
 def milliseconds(timestamp):
@@ -345,22 +380,26 @@ def milliseconds(timestamp):
     return calendar.timegm(time.strptime(timestamp, '%a %Y-%m-%d %H:%M:%S UTC')) * 1000
 
 
-def last_end(name, result):
-    """How it ended the last time, and what it said last then."""
-    journal = ('journalctl', '--quiet', '--lines=1')
-    entry = run(*journal, '--output=json', 'MESSAGE_ID=' + PROCESS_EXIT, 'UNIT=' + name).strip()
+def last_end(name, changed):
+    """How it ended the last time, and its last lines then."""
+    journal = ('journalctl', '--quiet')
+    entry = run(*journal, '--lines=1', '--output=json', 'MESSAGE_ID=' + PROCESS_EXIT, 'UNIT=' + name).strip()
     if not entry:
-        return result
+        return {'at': milliseconds(changed), 'exitCode': None, 'signal': None, 'lines': []}
     end = json.loads(entry)
     is_exit = end['EXIT_CODE'] == 'exited'
-    how = 'exit code ' + end['EXIT_STATUS'] if is_exit else 'killed by SIG' + end['EXIT_STATUS']
-    said = run(*journal, '--output=cat', '_SYSTEMD_INVOCATION_ID=' + end['INVOCATION_ID']).strip()
-    return how + ': ' + said if said else how
+    log = run(*journal, '--lines=20', '--output=cat', '_SYSTEMD_INVOCATION_ID=' + end['INVOCATION_ID'])
+    return {
+        'at': int(end['__REALTIME_TIMESTAMP']) // 1000 if '__REALTIME_TIMESTAMP' in end else milliseconds(changed),
+        'exitCode': int(end['EXIT_STATUS']) if is_exit else None,
+        'signal': None if is_exit else 'SIG' + end['EXIT_STATUS'],
+        'lines': log.splitlines(),
+    }
 
 
 def main(words):
     if words == ['state']:
-        return states()
+        return {'units': states(), 'disk': fullest_disk()}
     if words:
         raise Refused('Cannot do "{}": it is no command of apply.py'.format(' '.join(words)))
     return apply(json.load(sys.stdin))

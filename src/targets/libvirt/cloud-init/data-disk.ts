@@ -7,7 +7,7 @@
 import type { Machine, MachineDirectory } from '../../../machine/machine.ts'
 import { octal } from '../../../machine/octal.ts'
 import { DATA_SERIAL, type Placement } from '../placement.ts'
-import { commandLine, escapePath } from './systemd-text.ts'
+import { commandLine, escapePath } from '../../../machine/systemd-text.ts'
 import type { Unit } from './units.ts'
 import { ownFile, type WrittenFile } from './written-file.ts'
 

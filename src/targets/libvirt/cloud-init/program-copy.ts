@@ -3,7 +3,7 @@
 
 import type { Machine, Service } from '../../../machine/machine.ts'
 import { PROGRAM } from '../placement.ts'
-import { commandLine } from './systemd-text.ts'
+import { commandLine } from '../../../machine/systemd-text.ts'
 import type { Unit } from './units.ts'
 import { ownFile } from './written-file.ts'
 

@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import type { Machine, Service } from '../../../machine/machine.ts'
 import type { Placement } from '../placement.ts'
-import { commandLine, escapePath, quoteWord } from './systemd-text.ts'
+import { commandLine, escapePath, quoteWord } from '../../../machine/systemd-text.ts'
 import { renderUnits } from './units.ts'
 import { HARDWARE } from '../../../../test/support/machine-spec.ts'
+import { needing } from '../../../../test/support/needing.ts'
 import { placementOf } from '../../../../test/support/cloud-init-examples.ts'
 
 const service: Service = {
@@ -126,7 +127,7 @@ test('words mean nothing to systemd but themselves', () => {
   expect(quoteWord('A=$x y')).toBe('"A=$x y"')
 })
 
-test('paths are names of units as systemd-escape makes them', () => {
+needing('systemd-escape').test('paths are names of units as systemd-escape makes them', () => {
   const paths = ['/var/lib/etcd', '/var/lib/postgresql/15', '/dev/disk/by-id/virtio-holdfast-data', '/.a/b c', '/ä/']
   const escaped = execFileSync('systemd-escape', ['--path', ...paths], { encoding: 'utf8' })
     .trim()

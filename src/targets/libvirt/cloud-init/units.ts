@@ -6,7 +6,7 @@ import { unitName } from '../../../machine/unit-name.ts'
 import type { Placement } from '../placement.ts'
 import { DATA_UNIT, dataDirectory, dataUnits } from './data-disk.ts'
 import { needsProgram, PROGRAM_UNIT, programUnits } from './program-copy.ts'
-import { commandLine, quoteWord } from './systemd-text.ts'
+import { commandLine, quoteWord } from '../../../machine/systemd-text.ts'
 
 export interface Unit {
   readonly name: string

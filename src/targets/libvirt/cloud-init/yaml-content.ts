@@ -81,7 +81,7 @@ export function isBlockText(text: string): boolean {
   return last.trim() !== '' && !UNPRINTABLE.test(text) && text.isWellFormed()
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that YAML does not take.
+/** Characters that YAML does not take. */
 const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/
 const PLAIN = /^-{0,2}[A-Za-z_/][\w./@-]*$/u
 const TAKEN = /^(?:y|n|yes|no|on|off|true|false|null)$/iu

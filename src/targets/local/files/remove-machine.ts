@@ -38,7 +38,7 @@ async function removeAround(held: HeldDirectories, directory: string, data: read
 
 async function removeTree(path: string, shown: string): Promise<void> {
   let said = ''
-  const reason = await exec(['rm', '-rf', '--', path], {
+  const { reason } = await exec(['rm', '-rf', '--', path], {
     timeoutMs: TIMEOUT_MS,
     signal: NEVER,
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },

@@ -6,9 +6,9 @@ import type { Service } from '../../../machine/machine.ts'
 import { Accounts } from '../accounts.ts'
 import { rootOf } from '../layout.ts'
 import type { DesiredMachine, DesiredService } from './desired.ts'
-import { processesOf, type ServiceFinder, topsOf, type Whose } from './machine-processes.ts'
-import { type ObservedMachine, saveObserved } from './observed.ts'
-import { isRunning, type ProcessId, sendSignal } from './process-table.ts'
+import { type ServiceFinder, topsOf, type Whose } from './machine-processes.ts'
+import type { ObservedMachine } from './observed.ts'
+import type { ProcessId } from './process-table.ts'
 import { ServiceCare, type Surroundings } from './service-care.ts'
 
 /** For what is left when all services have ended: PostgreSQL without its Patroni writes a checkpoint first. */
@@ -31,12 +31,12 @@ export class MachineCare {
   #saved = ''
   #hasComplained = false
 
-  /** Goes on from what an earlier supervisor has left: its records, and the processes it has started. */
+  /** Continues from what an earlier supervisor has left: its records, and the processes it has started. */
   constructor(
     around: MachineSurroundings,
     desired: DesiredMachine,
     before: ObservedMachine | undefined,
-    finder: ServiceFinder,
+    finder: Pick<ServiceFinder, 'find'>,
   ) {
     this.#around = around
     this.#name = desired.machine
@@ -49,7 +49,9 @@ export class MachineCare {
       const record = records.get(startedAs.service.name)
       const care = new ServiceCare(this.#surroundings(), startedAs, record)
       const known =
-        isSameBoot && record?.process !== undefined && isRunning(record.process) ? record.process : undefined
+        isSameBoot && record?.process !== undefined && around.system.isRunning(record.process)
+          ? record.process
+          : undefined
       const process = known ?? this.#find(finder, startedAs, accounts)
       if (process !== undefined) care.adopt(process)
       else if (isSameBoot) care.lose()
@@ -71,7 +73,7 @@ export class MachineCare {
     return [...this.#services.keys()]
   }
 
-  /** When the next pass is due, whatever happens before; on the clock of performance.now(). */
+  /** When the next pass is due, whatever happens before; on the clock of System.now(). */
   get dueAt(): number {
     return Math.min(this.#leftovers?.lookAt ?? Infinity, ...[...this.#services.values()].map(({ dueAt }) => dueAt))
   }
@@ -121,7 +123,8 @@ export class MachineCare {
    * change; what a shell has started in the background ignores SIGINT.
    */
   #endLeftovers(now: number): void {
-    const left = processesOf(this.#whose())
+    const { system } = this.#around
+    const left = system.processesOf(this.#whose())
     if (left.length === 0) {
       this.#leftovers = undefined
       this.#isStopped = true
@@ -130,10 +133,10 @@ export class MachineCare {
     if (this.#leftovers === undefined) {
       this.#leftovers = { killAt: now + LEFTOVER_TIMEOUT_MS, lookAt: 0 }
       for (const process of topsOf(left))
-        for (const signal of ['SIGINT', 'SIGTERM'] as const) sendSignal(process, signal)
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) system.sendSignal(process, signal)
       this.#around.log(`${this.#name}: ending what its services left behind: ${left.map(({ pid }) => pid).join(', ')}`)
     } else if (now >= this.#leftovers.killAt) {
-      for (const process of left) sendSignal(process, 'SIGKILL')
+      for (const process of left) system.sendSignal(process, 'SIGKILL')
     }
     this.#leftovers.lookAt = now + LEFTOVER_LOOK_MS
   }
@@ -162,7 +165,7 @@ export class MachineCare {
     return rootOf(this.#around.layout, this.#name)
   }
 
-  #find(finder: ServiceFinder, { service }: DesiredService, accounts: Accounts): ProcessId | undefined {
+  #find(finder: Pick<ServiceFinder, 'find'>, { service }: DesiredService, accounts: Accounts): ProcessId | undefined {
     const user = this.#userOf(service, accounts)
     return user === undefined ? undefined : finder.find(this.#root, user, service)
   }
@@ -194,7 +197,7 @@ export class MachineCare {
     const text = JSON.stringify(observed)
     if (text === this.#saved) return
     try {
-      saveObserved(this.#around.layout, observed)
+      this.#around.system.save(this.#around.layout, observed)
       this.#saved = text
       this.#hasComplained = false
     } catch (error) {

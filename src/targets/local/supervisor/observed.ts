@@ -1,6 +1,7 @@
 // What runs on a machine, written down by the supervisor whenever it changes: for commands to see, and for the next
 // supervisor to go on from.
 
+import type { ServiceFailure } from '../../service-failure.ts'
 import type { ServiceState } from '../../target.ts'
 import type { Layout } from '../layout.ts'
 import { isRecord, loadState, saveState, stateFile } from '../state-file.ts'
@@ -24,7 +25,8 @@ export interface ObservedService {
   readonly process: ProcessId | undefined
   readonly since: number
   readonly restarts: number
-  readonly lastError: string | undefined
+  /** How it failed last, since it was asked for. */
+  readonly failure: ServiceFailure | undefined
   /** What was asked for when it was started, or was told to read its files again. */
   readonly startedAs: DesiredService
 }

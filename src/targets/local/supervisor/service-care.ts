@@ -8,23 +8,23 @@
 // A process that an earlier supervisor has started is no child of ours: it is looked at now and then, and how it ended
 // is not known.
 
-import { performance } from 'node:perf_hooks'
 import type { DaemonEnd } from '../../../lib/daemon.ts'
 import { messageOf } from '../../../lib/errors.ts'
+import { describeFailure, findDetail, type ServiceFailure } from '../../service-failure.ts'
 import { type Layout, logOf } from '../layout.ts'
 import { Backoff } from './backoff.ts'
 import { type DesiredService, isAsWanted } from './desired.ts'
-import { lastLine } from './last-line.ts'
-import { launch } from './launch.ts'
 import type { ObservedService } from './observed.ts'
-import { isRunning, type ProcessId, readProcess, sendSignal } from './process-table.ts'
+import type { ProcessId } from './process-table.ts'
+import type { System } from './system.ts'
 
 /** What it needs of the world around it. */
 export interface Surroundings {
+  readonly system: System
   readonly layout: Layout
   readonly machine: string
   readonly isRoot: boolean
-  /** Writes down how things stand, now. */
+  /** Writes down the state of the machine, now. */
   readonly save: () => void
   /** Something happened: look again at what is to be done. */
   readonly wake: () => void
@@ -40,10 +40,12 @@ export class ServiceCare {
   #process: ProcessId | undefined
   #since: number
   #restarts: number
-  #lastError: string | undefined
+  #failure: ServiceFailure | undefined
+  /** Bytes that its log had when this run began. */
+  #logStart = 0
   #startedAs: DesiredService
   #isChild = false
-  #startedAt = performance.now()
+  #startedAt: number
   /** When a waiting one is due. */
   #startAt = 0
   /** When one that was told to stop is killed. */
@@ -53,9 +55,10 @@ export class ServiceCare {
   constructor(around: Surroundings, wanted: DesiredService, record?: ObservedService) {
     this.#around = around
     this.#state = record?.state ?? 'stopped'
-    this.#since = record?.since ?? Date.now()
+    this.#since = record?.since ?? around.system.time()
+    this.#startedAt = around.system.now()
     this.#restarts = record?.restarts ?? 0
-    this.#lastError = record?.lastError
+    this.#failure = record?.failure
     this.#startedAs = record?.startedAs ?? wanted
   }
 
@@ -77,15 +80,15 @@ export class ServiceCare {
       process: this.#process,
       since: this.#since,
       restarts: this.#restarts,
-      lastError: this.#lastError,
+      failure: this.#failure,
       startedAs: this.#startedAs,
     }
   }
 
-  /** When it has to be looked at again, on the clock of performance.now(). */
+  /** When it has to be looked at again, on the clock of System.now(). */
   get dueAt(): number {
-    // The end of a child is told; that of others is looked for, more often while somebody waits for it.
-    if (this.#killAt !== undefined) return this.#isChild ? this.#killAt : performance.now() + STOPPING_LOOK_MS
+    // The end of a child is reported; that of others is looked for, more often while it is being stopped.
+    if (this.#killAt !== undefined) return this.#isChild ? this.#killAt : this.#around.system.now() + STOPPING_LOOK_MS
     return this.#state === 'waiting' ? this.#startAt : Infinity
   }
 
@@ -98,13 +101,13 @@ export class ServiceCare {
 
   /** What was running when an earlier supervisor ended is not any more. */
   lose(): void {
-    if (this.#state === 'running' || this.#state === 'starting') this.#fail('ended while nobody watched', 0)
+    if (this.#state === 'running' || this.#state === 'starting') this.#fail({ kind: 'unwatched' }, 0)
   }
 
   /** Notices the end of a process that is no child of ours. */
   look(): void {
-    if (this.#process === undefined || this.#isChild || isRunning(this.#process)) return
-    this.#ended({ isSuccess: false, reason: 'ended' })
+    if (this.#process === undefined || this.#isChild || this.#around.system.isRunning(this.#process)) return
+    this.#ended(undefined)
   }
 
   /** Whether a start now is asked for and not too early. */
@@ -122,26 +125,27 @@ export class ServiceCare {
   }
 
   start(wanted: DesiredService): void {
-    const { layout, machine, isRoot, save, log } = this.#around
+    const { system, layout, machine, isRoot, save, log } = this.#around
     if (this.#state !== 'waiting' || !this.isUpToDate(wanted)) {
       this.#restarts = 0
-      this.#lastError = undefined
+      this.#failure = undefined
       this.#backoff.reset()
     }
     this.#startedAs = wanted
-    this.#startedAt = performance.now()
+    this.#startedAt = system.now()
     this.#enter('starting')
     save()
     try {
       const { service } = wanted
-      const pid = launch({ layout, machine, service, isRoot, onEnd: (end) => this.#ended(end) })
+      this.#logStart = system.logSize(logOf(layout, machine, this.name))
+      const pid = system.launch({ layout, machine, service, isRoot, onEnd: (end) => this.#ended(end) })
       if (pid === undefined) return
       this.#isChild = true
-      this.#process = { pid, startTime: readProcess(pid)?.startTime ?? 0 }
+      this.#process = { pid, startTime: system.startTimeOf(pid) ?? 0 }
       this.#enter('running')
       log(`${machine}: ${this.name} started, pid ${pid}`)
     } catch (error) {
-      this.#ended({ isSuccess: false, reason: messageOf(error) })
+      this.#ended({ problem: messageOf(error) })
     }
     save()
   }
@@ -180,41 +184,48 @@ export class ServiceCare {
   }
 
   #signal(signal: NodeJS.Signals): void {
-    if (this.#process !== undefined) sendSignal(this.#process, signal)
+    if (this.#process !== undefined) this.#around.system.sendSignal(this.#process, signal)
   }
 
-  #ended({ isSuccess, reason }: DaemonEnd): void {
-    const { save, wake } = this.#around
+  /** Undefined: it was no child of ours. */
+  #ended(end: DaemonEnd | undefined): void {
+    const { system, save, wake } = this.#around
     const isStopped = this.#killAt !== undefined
     this.#process = undefined
     this.#isChild = false
     this.#killAt = undefined
     if (isStopped) this.#enter('stopped')
-    else if (isSuccess && this.#startedAs.service.once === true) this.#finish()
-    else this.#fail(reason, this.#backoff.next(performance.now() - this.#startedAt))
+    else if (end?.exitCode === 0 && this.#startedAs.service.once === true) this.#finish()
+    else this.#fail(failureOf(end), this.#backoff.next(system.now() - this.#startedAt))
     save()
     wake()
   }
 
-  /** What went wrong on the way is of no interest any more. */
+  /** Failures on the way are over. */
   #finish(): void {
     this.#restarts = 0
-    this.#lastError = undefined
+    this.#failure = undefined
     this.#enter('done')
   }
 
-  #fail(reason: string, pauseMs: number): void {
-    const { layout, machine, log } = this.#around
-    const said = lastLine(logOf(layout, machine, this.name))
-    this.#lastError = said === undefined ? reason : `${reason}: ${said}`
+  #fail(how: Omit<ServiceFailure, 'at'>, pauseMs: number): void {
+    const { system, layout, machine, log } = this.#around
+    const detail = how.detail ?? findDetail(system.lastLines(logOf(layout, machine, this.name), this.#logStart), how)
+    this.#failure = { ...how, ...(detail !== undefined && { detail }), at: system.time() }
     this.#restarts++
-    this.#startAt = performance.now() + pauseMs
+    this.#startAt = system.now() + pauseMs
     this.#enter('waiting')
-    log(`${machine}: ${this.name} ended: ${this.#lastError}; starting it again in ${Math.round(pauseMs)} ms`)
+    log(`${machine}: ${this.name}: ${describeFailure(this.#failure)}; starting it again in ${Math.round(pauseMs)} ms`)
   }
 
   #enter(state: ObservedService['state']): void {
     this.#state = state
-    this.#since = Date.now()
+    this.#since = this.#around.system.time()
   }
+}
+
+function failureOf(end: DaemonEnd | undefined): Omit<ServiceFailure, 'at'> {
+  if (end?.problem !== undefined) return { kind: 'unstartable', detail: end.problem }
+  if (end?.exitCode !== undefined) return { kind: 'exited', exitCode: end.exitCode }
+  return end?.signal === undefined ? { kind: 'unwatched' } : { kind: 'killed', signal: end.signal }
 }

@@ -24,6 +24,7 @@ import { MachineCare, type MachineSurroundings } from './machine-care.ts'
 import { loadObserved, type ObservedMachine } from './observed.ts'
 import { bootId, commandOf } from './process-table.ts'
 import { rotateLog } from './rotate-log.ts'
+import { HOST } from './system.ts'
 
 /** Processes that are no children of ours, and the keeper, are looked at this often. */
 const LOOK_MS = 250
@@ -70,7 +71,15 @@ class Supervisor {
     mkdirSync(layout.observed, { recursive: true, mode: 0o700 })
     writeFileSync(layout.pid, `${process.pid}\n`)
     const ownUid = process.getuid?.() ?? 0
-    this.#around = { layout, isRoot: ownUid === 0, ownUid, bootId: bootId(), log, wake: () => this.#wake() }
+    this.#around = {
+      system: HOST,
+      layout,
+      isRoot: ownUid === 0,
+      ownUid,
+      bootId: bootId(),
+      log,
+      wake: () => this.#wake(),
+    }
     this.#watcher = this.#watch()
   }
 

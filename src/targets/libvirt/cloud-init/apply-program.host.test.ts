@@ -14,7 +14,7 @@ import {
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { APPLY_PROGRAM, type Applied, type ApplyRequest, type UnitState } from './apply-program.ts'
+import { APPLY_PROGRAM, type Applied, type ApplyRequest, type GuestState } from './apply-program.ts'
 import { service } from '../../../../test/support/local-stack.ts'
 import { machineState } from '../service-states.ts'
 
@@ -209,21 +209,23 @@ describe('states', () => {
     })
     const { stdout, stderr } = apply('', 'state')
     expect(stderr).toBe('')
-    const at = { since: Date.UTC(2026, 10, 16, 9, 50, 8), restarts: 0, pid: undefined, lastError: undefined }
-    const lastError = 'exit code 78: oh no'
+    const at = { since: Date.UTC(2026, 10, 16, 9, 50, 8), restarts: 0, pid: undefined, failure: undefined }
+    const failure = { at: at.since, kind: 'exited', exitCode: 78, detail: 'oh no' }
     const services = ['a', 'b', 'c', 'd', 'e'].map((name) => service(name, ''))
-    const { services: states } = machineState(services, JSON.parse(stdout) as UnitState[])
+    const { units, disk } = JSON.parse(stdout) as GuestState
+    expect(disk === null || (disk !== undefined && disk.totalBytes >= disk.freeBytes)).toBe(true)
+    const { services: states } = machineState(services, units)
     expect(Object.fromEntries(states)).toEqual({
       a: { ...at, state: 'running', pid: 42 },
       b: { ...at, state: 'done' },
-      c: { ...at, state: 'waiting', restarts: 3, lastError },
+      c: { ...at, state: 'waiting', restarts: 3, failure },
       d: { ...at, state: 'stopped' },
-      e: { ...at, state: 'stopped', lastError },
+      e: { ...at, state: 'stopped', failure },
     })
   })
 
   test('there are none where there are no units', () => {
-    expect(apply('', 'state').stdout).toBe('[]\n')
+    expect(JSON.parse(apply('', 'state').stdout)).toMatchObject({ units: [] })
     expect(apply('', 'status').stderr).toBe('Cannot do "status": it is no command of apply.py\n')
   })
 })
