@@ -57,6 +57,11 @@ export class Authorities {
     return REASONS[this.#kept.current === undefined ? 'make' : step]
   }
 
+  /** Another one takes over in two rounds: everything trusts it before it signs. */
+  get takesRounds(): boolean {
+    return this.#standing.step === 'introduce'
+  }
+
   /** Roots, PEM, in an order of their own: who signs makes no other text, which etcd would have to be restarted for. Undefined while there is none. */
   get bundle(): string | undefined {
     const { signer, trusted } = this.#standing

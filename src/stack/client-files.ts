@@ -3,9 +3,9 @@
 
 import { join } from 'node:path'
 import type { DnsSpec } from '../clusters/dns/spec.ts'
-import { etcdAccess } from '../clusters/etcd/access.ts'
+import { etcdAccess, OWN_USERS, ROOT, ZONES_USER } from '../clusters/etcd/access.ts'
 import { POSTGRES_PORT } from '../clusters/postgres/spec.ts'
-import type { EtcdAccess, Site } from '../clusters/site.ts'
+import { clientCertificate, type EtcdAccess, type Site } from '../clusters/site.ts'
 import { Secret } from '../lib/secret.ts'
 import { type Content, content, plain } from '../machine/content.ts'
 import type { Stack } from './stack.ts'
@@ -15,25 +15,20 @@ export interface ClientFile {
   readonly content: Content
 }
 
-/** The etcd user that people and publishers use; a stack without names has none. */
-const ZONES_USER = 'zones'
-/** What they need is on their machines, or here under a name of its own. */
-const OWN_USERS: ReadonlySet<string> = new Set(['dns', 'patroni', ZONES_USER])
-const ROOT_USER = 'root'
-
 export function clientFiles(stack: Stack, site: Site, directory: string): ClientFile[] {
   const { etcd, postgres } = stack
   const at = (name: string) => join(directory, name)
   const lines: Content[] = [plain(`# Variables for etcdctl and psql: . ${at('env')}\n`)]
   const files: ClientFile[] = [{ name: 'ca.pem', content: site.keyring.authority }]
   if (etcd !== undefined) {
-    const user = etcd.users.some(({ name }) => name === ZONES_USER) ? ZONES_USER : ROOT_USER
+    const user = etcd.users.some(({ name }) => name === ZONES_USER) ? ZONES_USER : ROOT
     const access = etcdAccess(etcd, site, user)
     files.push(
       { name: 'etcd-ca.pem', content: access.ca },
       ...keyPair('etcd', access),
       // For `up` itself.
-      ...keyPair('etcd-root', etcdAccess(etcd, site, ROOT_USER)),
+      ...keyPair('etcd-root', etcdAccess(etcd, site, ROOT)),
+      // What the others need is on their machines, or here under a name of its own.
       ...etcd.users
         .filter(({ name }) => !OWN_USERS.has(name))
         .flatMap(({ name }) => keyPair(`etcd-user-${name}`, etcdAccess(etcd, site, name))),
@@ -41,10 +36,12 @@ export function clientFiles(stack: Stack, site: Site, directory: string): Client
     lines.push(
       plain(`export ETCDCTL_API=3 ETCDCTL_CACERT='${at('etcd-ca.pem')}'\n`),
       plain(`export ETCDCTL_ENDPOINTS=${access.endpoints.map((endpoint) => `https://${endpoint}`).join(',')}\n`),
-      'username' in access.login
-        ? content`export ETCDCTL_USER=${shellQuoted(`${access.login.username}:${access.login.password.reveal()}`)}\n`
-        : plain(`export ETCDCTL_CERT='${at('etcd.pem')}' ETCDCTL_KEY='${at('etcd.key')}'\n`),
+      plain(`export ETCDCTL_CERT='${at('etcd.pem')}' ETCDCTL_KEY='${at('etcd.key')}'\n`),
     )
+    if ('username' in access.login)
+      lines.push(
+        content`export ETCDCTL_USER=${shellQuoted(`${access.login.username}:${access.login.password.reveal()}`)}\n`,
+      )
   }
   if (postgres !== undefined) {
     const primary = primaryName(stack)
@@ -93,9 +90,10 @@ function shellQuoted(text: string): Secret {
 }
 
 function keyPair(name: string, { login }: EtcdAccess): ClientFile[] {
-  if ('username' in login) return []
+  const pair = clientCertificate(login)
+  if (pair === undefined) return []
   return [
-    { name: `${name}.pem`, content: login.certificate },
-    { name: `${name}.key`, content: login.key },
+    { name: `${name}.pem`, content: pair.certificate },
+    { name: `${name}.key`, content: pair.key },
   ]
 }

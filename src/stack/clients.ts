@@ -1,5 +1,6 @@
 // How an operator reaches the clusters of a stack: as etcd's root and as Patroni's operator, with what the keyring has.
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { dnsStatus } from '../clusters/dns/cluster.ts'
 import { etcdAccess } from '../clusters/etcd/access.ts'
@@ -9,16 +10,18 @@ import { haproxyStatus } from '../clusters/haproxy/cluster.ts'
 import type { ClusterStatus } from '../clusters/member-status.ts'
 import { type PatroniAccess, patroniAccess } from '../clusters/postgres/access.ts'
 import { readIdentity } from '../clusters/postgres/check-identity.ts'
+import { patroniPassword } from '../clusters/postgres/roles.ts'
 import { postgresStatus } from '../clusters/postgres/status.ts'
 import type { Site } from '../clusters/site.ts'
 import { EtcdClient } from '../etcd/client.ts'
 import type { EtcdOptions } from '../etcd/options.ts'
 import { HoldfastError } from '../lib/errors.ts'
+import type { Secret } from '../lib/secret.ts'
 import type { MachineKind } from '../machine/machine.ts'
 import type { ExistingMachine } from '../targets/target.ts'
 import type { Stack } from './stack.ts'
 
-const NOTHING: ClusterStatus = { members: [], isReady: true, problem: undefined }
+const NOTHING: ClusterStatus = { members: [], isReady: true, isWorking: true, problem: undefined }
 
 export class Clients {
   readonly #stack: Stack
@@ -54,6 +57,11 @@ export class Clients {
     return { ...access, members: [...access.members, ...leaving] }
   }
 
+  /** Of the role that Patroni has in PostgreSQL. */
+  postgresPassword(): Secret {
+    return patroniPassword(this.#site.keyring)
+  }
+
   async status(kind: MachineKind, signal: AbortSignal): Promise<ClusterStatus> {
     const { etcd, dns, postgres, domain } = this.#stack
     const questions: Readonly<Record<MachineKind, () => Promise<ClusterStatus> | undefined>> = {
@@ -86,8 +94,9 @@ function rootOptions(
     ...leaving.filter(({ kind }) => kind === 'etcd').map(({ address }) => clientEndpoint(address)),
   ]
   const caFile = join(directory, ROOT_FILES.ca)
-  if ('username' in login)
-    return { endpoints, tls: { caFile }, username: login.username, password: login.password.reveal() }
-  const tls = { caFile, certFile: join(directory, ROOT_FILES.certificate), keyFile: join(directory, ROOT_FILES.key) }
-  return { endpoints, tls }
+  const [certFile, keyFile] = [join(directory, ROOT_FILES.certificate), join(directory, ROOT_FILES.key)]
+  if (!('username' in login)) return { endpoints, tls: { caFile, certFile, keyFile } }
+  // A stack of an earlier version has none until the next `up`, and its etcd asks for none.
+  const pair = existsSync(certFile) ? { certFile, keyFile } : {}
+  return { endpoints, tls: { caFile, ...pair }, username: login.username, password: login.password.reveal() }
 }

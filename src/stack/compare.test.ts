@@ -4,6 +4,7 @@ import { content, plain, reveal } from '../machine/content.ts'
 import type { Machine, MachineFile, Service } from '../machine/machine.ts'
 import type { ExistingMachine, HardwareChange, MachineState } from '../targets/target.ts'
 import { compareMachine, removedMachine } from './compare.ts'
+import { restartsCluster } from './plan.ts'
 
 const service: Service = {
   name: 'etcd',
@@ -44,9 +45,9 @@ function existing({ name, kind, address, files, services }: Machine): ExistingMa
 
 const running: MachineState = {
   services: new Map(
-    ['etcd', 'step'].map((name) => [
+    ['etcd', 'step', 'fluent-bit'].map((name) => [
       name,
-      { state: 'running', pid: 1, since: 0, restarts: 0, lastError: undefined } as const,
+      { state: 'running', pid: 1, since: 0, restarts: 0, failure: undefined } as const,
     ]),
   ),
 }
@@ -112,8 +113,8 @@ describe('a changed file', () => {
 })
 
 test('a mode or an owner that differs is told, owners only where they can be set', () => {
-  expect(changed(settings, { mode: 0o640 }).details[0].why).toBe('mode is 0600, wanted: 0640')
-  expect(changed(settings, { owner: 'root' }).details[0].why).toBe('owner is etcd, wanted: root')
+  expect(changed(settings, { mode: 0o640 }).details[0].why).toBe('mode is 0600, expected 0640')
+  expect(changed(settings, { owner: 'root' }).details[0].why).toBe('owner is etcd, expected root')
   const before = existing(machine([settings]))
   const after = machine([{ ...settings, owner: 'root' }])
   expect(compareMachine(after, before, running, { withOwners: false }).action).toBe('none')
@@ -143,7 +144,7 @@ test('a step that is started in another way, or late, disturbs no service', () =
   expect(compareMachine(other, before, running, { withOwners: true })).toMatchObject({
     action: 'update',
     effect: 'none',
-    details: [{ name: 'step', change: 'change', why: 'started in another way' }],
+    details: [{ name: 'step', change: 'change', reason: 'started-otherwise' }],
   })
   const late = { ...before, pending: new Map([['step', 'restart' as const]]) }
   expect(compareMachine(machine([], [service, step]), late, running, { withOwners: true })).toMatchObject({
@@ -207,4 +208,20 @@ describe('hardware that differs', () => {
       effect: 'replace',
     })
   })
+})
+
+test('a service of the machine itself that restarts is named, and interrupts no cluster', () => {
+  const logs: Service = { ...service, name: 'fluent-bit', isOfHost: true }
+  const file: MachineFile = { ...settings, onChange: { restart: 'fluent-bit' } }
+  const other = { content: plain('a=2\n') }
+  const both = [service, logs]
+  const ofLogs = changed(file, other, both).details
+  expect(ofLogs).toMatchObject([{ effect: 'restart', hostService: 'fluent-bit' }])
+  expect(ofLogs.some(restartsCluster)).toBe(false)
+  const ofEtcd = changed(settings, other, both).details
+  expect(ofEtcd[0]).not.toHaveProperty('hostService')
+  expect(ofEtcd.some(restartsCluster)).toBe(true)
+  const before = existing(machine([], [service, { ...logs, command: ['/usr/bin/old'] }]))
+  const { details } = compareMachine(machine([], both), before, running, { withOwners: true })
+  expect(details).toMatchObject([{ name: 'fluent-bit', effect: 'restart', hostService: 'fluent-bit' }])
 })

@@ -7,14 +7,33 @@ import { type Content, hasSecrets, reveal, show } from '../machine/content.ts'
 import type { Machine, MachineFile, OnChange, Service } from '../machine/machine.ts'
 import { isStartedAlike } from '../machine/started-alike.ts'
 import type { ExistingFile, ExistingMachine, HardwareChange, MachineState } from '../targets/target.ts'
-import { NOT_RUNNING, STARTED_OTHERWISE } from './apply/work.ts'
 import { describePem, isPem } from './describe-pem.ts'
-import type { Detail, DiffLine, Effect, MachinePlan } from './plan.ts'
+import type { Detail, DetailReason, DiffLine, Effect, MachinePlan } from './plan.ts'
 
 const HIDDEN_LINE = '(not shown: the file has secrets)'
 
 /** From the weakest to the strongest. */
 const EFFECTS: readonly Effect[] = ['none', 'next start', 'reload', 'restart', 'start', 'replace', 'remove']
+
+/** For people; where a detail has more to say, its own words take their place. */
+const REASONS: Readonly<Record<DetailReason, string>> = {
+  new: 'new',
+  missing: 'missing',
+  rights: 'owner or mode differs',
+  content: 'content differs',
+  replaced: 'replaced',
+  unused: 'no longer part of the machine',
+  left: 'no longer in the stack file',
+  moved: 'address changed',
+  hardware: 'hardware differs',
+  'started-otherwise': 'its command line or environment changed',
+  'stopped-otherwise': 'the way it is stopped changed',
+  unread: 'has not read its new files yet',
+  'not-running': 'not running',
+  parameter: 'needs a restart',
+  unusable:
+    'PostgreSQL does not start with it; copied from the primary; the old data is kept, except without room after a failed pg_rewind',
+}
 
 export interface CompareOptions {
   /** Where owners cannot be set, they are not compared. */
@@ -41,7 +60,7 @@ export function compareMachine(
     ...machine.files.flatMap((file) => compareFile(file, existing.files.get(file.path), machine.services, withOwners)),
     ...[...existing.files.keys()]
       .filter((path) => !machine.files.some((file) => file.path === path))
-      .map((path) => detail('file', path, 'remove', 'no longer part of the machine', 'none')),
+      .map((path) => detail('file', path, 'remove', 'unused', 'none')),
     ...services(machine, existing, state),
   ]
   const effect = strongest(details)
@@ -55,6 +74,14 @@ export function compareMachine(
   }
 }
 
+/** The plan of a machine with more to do. */
+export function withDetails(plan: MachinePlan, more: readonly Detail[]): MachinePlan {
+  if (more.length === 0) return plan
+  const details = [...plan.details, ...more]
+  const action = plan.action === 'none' ? 'update' : plan.action
+  return { ...plan, action, details, effect: strongest(details) }
+}
+
 /** Variables that lead to another disk, or to the same one from elsewhere. */
 const MOVES_DATA: readonly string[] = ['data_volume_id', 'hypervisor']
 
@@ -65,19 +92,18 @@ function hardwareDetail({ name, from, to, takes, why }: HardwareChange): Detail 
     { sign: '-', text: from },
     { sign: '+', text: to },
   ]
-  return detail('hardware', name, 'change', why, TAKES[takes], diff)
+  return { ...detail('hardware', name, 'change', 'hardware', TAKES[takes], diff), why }
 }
 
 /** A machine that the stack file has no longer. */
 export function removedMachine({ name, kind, address }: ExistingMachine): MachinePlan {
-  const why = 'no longer in the stack file'
   return {
     machine: name,
     kind,
     address,
     action: 'delete',
     effect: 'remove',
-    details: [detail('member', name, 'remove', why, 'remove')],
+    details: [detail('member', name, 'remove', 'left', 'remove')],
   }
 }
 
@@ -99,7 +125,7 @@ function moved({ address }: Machine, existing: ExistingMachine): Detail[] {
     { sign: '-', text: existing.address },
     { sign: '+', text: address },
   ]
-  return [detail('settings', 'address', 'change', 'address changed', 'restart', diff)]
+  return [detail('settings', 'address', 'change', 'moved', 'restart', diff)]
 }
 
 function directories({ directories }: Machine, existing: ExistingMachine, withOwners: boolean): Detail[] {
@@ -107,7 +133,7 @@ function directories({ directories }: Machine, existing: ExistingMachine, withOw
     const now = existing.directories.get(path)
     if (now === undefined) return [detail('directory', path, 'add', 'missing', 'none')]
     const why = rightsDiffer(now, { owner, mode }, withOwners)
-    return why === undefined ? [] : [detail('directory', path, 'change', why, 'none')]
+    return why === undefined ? [] : [{ ...detail('directory', path, 'change', 'rights', 'none'), why }]
   })
 }
 
@@ -118,18 +144,28 @@ function compareFile(
   withOwners: boolean,
 ): Detail[] {
   const effect = effectOf(file.onChange, services)
+  const restarted = (each: Detail) => withHostService(each, readerOf(file.onChange, services))
   const { path, content, isInitial = false } = file
-  if (now === undefined) return [detail('file', path, 'add', 'missing', effect, addedLines(content))]
+  if (now === undefined) return [restarted(detail('file', path, 'add', 'missing', effect, addedLines(content)))]
   const rights = rightsDiffer(now, file, withOwners)
   if (isInitial || reveal(content) === now.text)
-    return rights === undefined ? [] : [detail('file', path, 'change', rights, 'none')]
+    return rights === undefined ? [] : [{ ...detail('file', path, 'change', 'rights', 'none'), why: rights }]
   if (isPem(now.text)) {
     const diff = changedPem(now.text, content)
-    return [detail('certificate', path, 'change', 'another one', effect, diff)]
+    return [restarted(detail('certificate', path, 'change', 'replaced', effect, diff))]
   }
   const diff = changedLines(now.text, content)
-  const why = file.note === undefined ? 'content differs' : `content differs; ${file.note}`
-  return [detail('file', path, 'change', why, effect, diff)]
+  return [restarted(detail('file', path, 'change', 'content', effect, diff))]
+}
+
+/** The service that has to read it. */
+function readerOf(onChange: OnChange, services: readonly Service[]): Service | undefined {
+  return onChange === 'nothing' ? undefined : services.find(({ name }) => Object.values(onChange).includes(name))
+}
+
+function withHostService(detail: Detail, service: Service | undefined): Detail {
+  const isNamed = detail.effect === 'restart' && service?.isOfHost === true
+  return isNamed ? { ...detail, hostService: service.name } : detail
 }
 
 /** A step that is done again disturbs no service. */
@@ -143,18 +179,21 @@ function services(machine: Machine, existing: ExistingMachine, state: MachineSta
     if (!isDeepStrictEqual(definition(old), definition(service))) {
       const diff = definitionDiff(old, service)
       if (isStartedAlike(old, service))
-        return [detail('service', service.name, 'change', 'stopped in another way', 'none', diff)]
-      return [detail('service', service.name, 'change', STARTED_OTHERWISE, again('restart'), diff)]
+        return [detail('service', service.name, 'change', 'stopped-otherwise', 'none', diff)]
+      return [
+        withHostService(
+          detail('service', service.name, 'change', 'started-otherwise', again('restart'), diff),
+          service,
+        ),
+      ]
     }
     const late = existing.pending.get(service.name)
     if (late !== undefined)
-      return [detail('service', service.name, 'change', 'has not read its new files yet', again(late))]
+      return [withHostService(detail('service', service.name, 'change', 'unread', again(late)), service)]
     const isStopped = (state?.services.get(service.name)?.state ?? 'stopped') === 'stopped'
-    return isStopped ? [detail('service', service.name, 'change', NOT_RUNNING, 'start')] : []
+    return isStopped ? [detail('service', service.name, 'change', 'not-running', 'start')] : []
   })
-  const gone = [...before.keys()].map((name) =>
-    detail('service', name, 'remove', 'no longer part of the machine', 'none'),
-  )
+  const gone = [...before.keys()].map((name) => detail('service', name, 'remove', 'unused', 'none'))
   return [...wanted, ...gone]
 }
 
@@ -172,8 +211,8 @@ function rightsDiffer(
   wanted: { readonly owner: string; readonly mode: number },
   withOwners: boolean,
 ): string | undefined {
-  if (now.mode !== wanted.mode) return `mode is ${octal(now.mode)}, wanted: ${octal(wanted.mode)}`
-  if (withOwners && now.owner !== wanted.owner) return `owner is ${now.owner}, wanted: ${wanted.owner}`
+  if (now.mode !== wanted.mode) return `mode is ${octal(now.mode)}, expected ${octal(wanted.mode)}`
+  if (withOwners && now.owner !== wanted.owner) return `owner is ${now.owner}, expected ${wanted.owner}`
   return undefined
 }
 
@@ -224,13 +263,13 @@ function strongest(details: readonly Detail[]): Effect {
   return EFFECTS[Math.max(0, ...details.map(({ effect }) => EFFECTS.indexOf(effect)))]
 }
 
-function detail(
+export function detail(
   what: Detail['what'],
   name: string,
   change: Detail['change'],
-  why: string,
+  reason: DetailReason,
   effect: Effect,
   diff: readonly DiffLine[] = [],
 ): Detail {
-  return { what, name, change, why, effect, diff }
+  return { what, name, change, reason, why: REASONS[reason], effect, diff }
 }

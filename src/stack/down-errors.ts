@@ -37,3 +37,12 @@ export function leftover(name: string, left: readonly Unread[]): HoldfastError {
 function isSilent({ error }: Unread): boolean {
   return error.code !== 'StateInvalid'
 }
+
+/** The user was asked about others. */
+export function otherMachines(stack: string, now: readonly string[]): HoldfastError {
+  return new HoldfastError(
+    'StackChanged',
+    `Cannot take down "${stack}": its machines have changed since the question (now: ${now.join(', ') || 'none'}); nothing was changed`,
+    { hint: 'run the command again', retryable: true },
+  )
+}

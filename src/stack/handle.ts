@@ -3,13 +3,14 @@
 import { randomUUID } from 'node:crypto'
 import { rm, rmdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { HoldfastError } from '../lib/errors.ts'
 import type { MachineKind } from '../machine/machine.ts'
 import { hasLocalMachines } from '../targets/local/has-local-machines.ts'
 import type { Target } from '../targets/target.ts'
 import { allOrFirstFailure } from './all-or-first-failure.ts'
 import { type StackDirectory, stackDirectory } from './directory.ts'
-import { elsewhere, isForeign, leftover } from './down-errors.ts'
+import { elsewhere, isForeign, leftover, otherMachines } from './down-errors.ts'
 import { hypervisorsOf } from './homes.ts'
 import { withLock } from './lock.ts'
 import { openPlace } from './places/open-place.ts'
@@ -101,6 +102,11 @@ export class StackHandle {
     this.#progress = progress
   }
 
+  /** Rejects while another command is changing the stack. */
+  async refuseLocked(): Promise<void> {
+    await withLock(this.directory.path, () => Promise.resolve())
+  }
+
   /**
    * Nobody else changes the stack while the work is done; and nobody has done so since it was opened, which may be long ago: the user was
    * asked in between. The work gets what is remembered.
@@ -130,11 +136,18 @@ export class StackHandle {
     return machines
   }
 
-  /** Needs nothing of what machines can spoil: neither their files nor ours about them. */
-  async down(how: DownHow, progress: Progress): Promise<void> {
+  /**
+   * Needs nothing of what machines can spoil: neither their files nor ours about them. `confirmed`: the machines that the user has
+   * confirmed; others are an error. Undefined when the user was not asked.
+   */
+  async down(how: DownHow, progress: Progress, confirmed?: readonly string[]): Promise<void> {
     this.listen(progress)
-    await this.alone(async () => {
+    await this.alone(async (record) => {
       const machines = [...(await this.found())]
+      const names = machines.map(([name]) => name)
+      if (confirmed !== undefined && !isDeepStrictEqual(names.toSorted(), confirmed.toSorted()))
+        throw otherMachines(this.name, names)
+      if (how !== 'purge') await this.#rememberStop(record)
       const unread = this.target.unread()
       const left = unread.filter((each) => !isForeign(each))
       for (const { where } of unread.filter(isForeign)) {
@@ -159,6 +172,12 @@ export class StackHandle {
       if (left.length > 0) throw leftover(this.name, left)
       if (how === 'purge') await this.#removeDirectory()
     })
+  }
+
+  /** So that `status` can tell a stack that was stopped from one that fails. A full disk does not keep it running. */
+  async #rememberStop(record: StackRecord | undefined): Promise<void> {
+    if (record === undefined) return
+    await this.remember({ ...record, stoppedAt: new Date().toISOString() }).catch(() => undefined)
   }
 
   async #stop(name: string, how: DownHow, progress: Progress): Promise<void> {

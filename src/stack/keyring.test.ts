@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { needing } from '../../test/support/needing.ts'
 import { opensslAuthority } from '../../test/support/openssl.ts'
 import type { CertificateRequest } from '../clusters/site.ts'
 import { Secret } from '../lib/secret.ts'
@@ -328,7 +329,7 @@ test('a directory that cannot be made is named', async () => {
   })
 })
 
-describe("the user's own authority", () => {
+needing('openssl').describe("the user's own authority", () => {
   test('signs, and its key is not kept', async () => {
     const given = await opensslAuthority(parent, 'theirs')
     const { authority, server } = await issueAll({ authority: given, now: new Date() })

@@ -32,6 +32,9 @@ interface Checked {
 
 const AUTHORITY = 'authority'
 const NEW = 'is new'
+const SIGNER_HINT = 'restore ca.pem and ca.key from a backup, or give an authority with its key in the stack file'
+const ROUNDS =
+  'another authority takes over in two rounds of one "up": first everything trusts it, which is the plan shown here; then everything gets certificates that it signed, and services reload or restart once more'
 const PASSWORD_LENGTH = 32
 /** Need no quotes in environment files, YAML, pgpass and connection strings. */
 const PASSWORD_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -96,6 +99,15 @@ export class StackKeyring implements Keyring {
         return { certificate: plain(withChain(certificate, authority)), key: [new Secret(key)] }
       },
     }
+  }
+
+  /** What prevents certificates that are due later, though none is now, and what a plan cannot show yet. */
+  get remarks(): readonly string[] {
+    const { problem, takesRounds } = this.#authorities
+    return [
+      ...(problem === undefined ? [] : [`certificates cannot be renewed: ${problem}; ${SIGNER_HINT}`]),
+      ...(takesRounds ? [ROUNDS] : []),
+    ]
   }
 
   /** Of what was asked for, that which `issue` will make. */
@@ -199,7 +211,7 @@ export class StackKeyring implements Keyring {
     const { problem } = this.#authorities
     if (problem === undefined) return
     throw new HoldfastError('AuthorityInvalid', `Cannot issue the certificate "${id}": ${problem}`, {
-      hint: 'Give an authority with its key in the stack file; or restore ca.pem and ca.key from a backup',
+      hint: SIGNER_HINT,
     })
   }
 

@@ -360,7 +360,7 @@ describe('users of etcd are set up by', () => {
 test('an even number of etcd members is worth a word', async () => {
   const { notices } = await load('name: a\ndomain: a.test\netcd: { members: 4 }')
   expect(notices).toEqual([
-    expect.stringMatching(/stack\.yaml:3:18: 4 members go on without 1 of them, as 3 would; an odd number is better$/u),
+    expect.stringMatching(/stack\.yaml:3:18: 4 etcd members tolerate 1 failed, like 3; use an odd number$/u),
   ])
 })
 

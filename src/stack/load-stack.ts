@@ -1,17 +1,18 @@
 // A stack file to the stack, in three steps: the text (or the module), then the schema, then what only the file as a whole, its
-// surroundings and the addresses given before can tell. Each step tells all of its problems at once.
+// surroundings and the addresses given before can tell. Problems of all steps are reported at once, as far as they are certain.
 
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
 import { explain, wantedByDefault } from '../document/explain.ts'
-import { formatProblems, type Located, type Problem, withoutText } from '../document/located.ts'
+import { listProblems, type Located, type Problem, withoutText } from '../document/located.ts'
 import { YamlText } from '../document/yaml-text.ts'
 import { HoldfastError, reasonOf } from '../lib/errors.ts'
 import { readRegularFile } from '../lib/file-source.ts'
 import { resolveStack } from './load/resolve-stack.ts'
 import { StackResolver } from './load/resolver.ts'
 import { importStack } from './load/stack-module.ts'
-import { stackSchema } from './schema.ts'
+import { isApart, withoutFaults } from './load/without-faults.ts'
+import { type StackDocument, stackSchema } from './schema.ts'
 import { machineSpecs, type Stack } from './stack.ts'
 
 export interface StackContext {
@@ -29,12 +30,33 @@ export async function loadStack({ file, env, kept }: StackContext): Promise<Stac
   const shown = shortened(file)
   const document = await readDocument(file, shown)
   const parsed = stackSchema.safeParse(document.value, { error: wantedByDefault })
-  if (!parsed.success) throw invalid(shown, explain(parsed.error.issues, document))
-  const context = { file: shown, env, readFile: readText, readSecret: readText }
-  const resolver = new StackResolver(document, context, parsed.data.target)
-  const stack = resolveStack(parsed.data, (await kept?.(parsed.data.name)) ?? {}, resolver)
-  if (resolver.problems.length > 0) throw invalid(shown, resolver.problems)
+  const resolve = async (data: StackDocument) => {
+    const context = { file: shown, env, readFile: readText, readSecret: readText }
+    const resolver = new StackResolver(document, context, data.target)
+    const stack = resolveStack(data, (await kept?.(data.name)) ?? {}, resolver)
+    return { stack, problems: resolver.problems }
+  }
+  if (!parsed.success) {
+    const problems = explain(parsed.error.issues, document)
+    throw invalid(shown, [...problems, ...(await furtherProblems(document.value, parsed.error.issues, resolve))])
+  }
+  const { stack, problems } = await resolve(parsed.data)
+  if (problems.length > 0) throw invalid(shown, problems)
   return stack
+}
+
+/** Faults of meaning in the parts of a file whose form is right. */
+async function furtherProblems(
+  value: unknown,
+  issues: Parameters<typeof withoutFaults>[1],
+  resolve: (data: StackDocument) => Promise<{ readonly problems: readonly Problem[] }>,
+): Promise<readonly Problem[]> {
+  const reduced = withoutFaults(value, issues)
+  const parsed = stackSchema.safeParse(reduced?.value, { error: wantedByDefault })
+  if (reduced === undefined || !parsed.success) return []
+  // The faults of form are what must not be lost.
+  const { problems } = await resolve(parsed.data).catch(() => ({ problems: [] }))
+  return problems.filter(({ path = [] }) => isApart(path, reduced.removed))
 }
 
 /** What to keep, so that no machine moves. */
@@ -79,5 +101,6 @@ function shortened(file: string): string {
 }
 
 function invalid(file: string, problems: readonly Problem[]): HoldfastError {
-  return new HoldfastError('StackInvalid', formatProblems(file, problems))
+  const { message, ...faults } = listProblems(file, problems)
+  return new HoldfastError('StackInvalid', message, faults)
 }

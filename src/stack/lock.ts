@@ -4,7 +4,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, rmdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { HoldfastError, reasonOf } from '../lib/errors.ts'
-import { exec } from '../lib/exec.ts'
+import { exec, type ProcessEnd } from '../lib/exec.ts'
 import { Accounts } from '../targets/local/accounts.ts'
 
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY
@@ -13,7 +13,7 @@ const MODE = 0o711
 /** Whoever can open it can lock it. */
 const OTHERS_OPEN = 0o066
 const MODE_BITS = 0o7777
-/** The exit code that tells it. */
+/** The exit code when another command has it. */
 const TAKEN = 75
 const TIMEOUT_MS = 10_000
 
@@ -36,10 +36,10 @@ interface Locked {
 async function lock(directory: string): Promise<Locked> {
   refuseForeign(directory)
   const opened = open(directory)
-  const reason = await tryLock(opened.fd)
-  if (reason === undefined && isAt(directory, opened.fd)) return opened
+  const end = await tryLock(opened.fd)
+  if (end.code === 0 && isAt(directory, opened.fd)) return opened
   closeSync(opened.fd)
-  if (reason !== undefined) throw refusal(directory, reason)
+  if (end.code !== 0) throw refusal(directory, end)
   // Who had the lock before has removed it meanwhile.
   return lock(directory)
 }
@@ -67,7 +67,7 @@ function open(directory: string): Locked {
 }
 
 /** The lock belongs to the open directory, which the program shares with us and we keep when it has ended. */
-function tryLock(fd: number): Promise<string | undefined> {
+function tryLock(fd: number): Promise<ProcessEnd> {
   return exec(['flock', '--nonblock', '--conflict-exit-code', String(TAKEN), '0'], {
     timeoutMs: TIMEOUT_MS,
     signal: new AbortController().signal,
@@ -77,9 +77,9 @@ function tryLock(fd: number): Promise<string | undefined> {
   })
 }
 
-function refusal(directory: string, reason: string): HoldfastError {
+function refusal(directory: string, { code, reason }: ProcessEnd): HoldfastError {
   const what = `Cannot change the stack in "${directory}"`
-  if (reason !== `exit code ${TAKEN}`) return new HoldfastError('FileUnwritable', `${what}: flock: ${reason}`)
+  if (code !== TAKEN) return new HoldfastError('FileUnwritable', `${what}: flock: ${reason}`)
   return new HoldfastError('StackLocked', `${what}: another command is changing it just now; wait for it to end`, {
     retryable: true,
   })

@@ -5,14 +5,17 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { reveal } from '../machine/content.ts'
 import type { Machine } from '../machine/machine.ts'
 import { LibvirtTarget } from '../targets/libvirt/libvirt-target.ts'
-import { newestPostgres } from '../targets/local/postgres-programs.ts'
 import type { ExistingMachine } from '../targets/target.ts'
 import { stackDirectory } from './directory.ts'
+import { StackKeyring } from './keyring.ts'
 import { Operator } from './operator.ts'
 import { LibvirtPlace } from './places/libvirt-place.ts'
+import type { Plan } from './plan.ts'
+import type { PlanChangedError } from './plan-changed.ts'
 import { readRecord, type StackRecord, writeRecord } from './record.ts'
 
 const { signal } = new AbortController()
+const PROGRAMS = '/usr/lib/postgresql'
 let directory: string
 let file: string
 
@@ -51,7 +54,11 @@ async function dataDirectories(operator: Operator): Promise<string[]> {
 
 test('new data is for the newest PostgreSQL that there is', async () => {
   const operator = await open()
-  expect(await dataDirectories(operator)).toEqual([`/var/lib/postgresql/${await newestPostgres(signal)}`])
+  const [directory, ...others] = await dataDirectories(operator)
+  expect(others).toEqual([])
+  const [, version] = /^\/var\/lib\/postgresql\/(\d+)$/u.exec(directory) ?? []
+  const installed = existsSync(PROGRAMS) ? readdirSync(PROGRAMS).map(Number) : []
+  expect(Number(version)).toBeGreaterThanOrEqual(Math.max(13, ...installed))
   expect(operator.dataVersion).toBeUndefined()
 })
 
@@ -81,7 +88,7 @@ describe('what another command changes between the plan and its confirmation', (
     operator.up({ progress: () => undefined, signal: AbortSignal.abort(), timeoutMs: 1, adopt: false })
   const planned = async () => {
     const operator = await open()
-    await operator.plan()
+    await operator.plan(signal)
     return operator
   }
   const kept = () => readdirSync(stackDirectory(directory, 'kvm').path)
@@ -134,14 +141,108 @@ describe('what another command changes between the plan and its confirmation', (
   })
 })
 
+describe('a version of PostgreSQL that cannot be had', () => {
+  const ask = (version: string) =>
+    writeFileSync(
+      file,
+      `name: lab\ndomain: lab.test\netcd: { members: 1 }\npostgres: { members: 2, version: "${version}" }\n`,
+    )
+
+  test('is refused by what would change machines, and by nothing else', async () => {
+    ask('99')
+    const operator = await open()
+    const refusal = { code: 'VersionUnavailable', message: expect.stringContaining('Cannot use PostgreSQL 99: ') }
+    await expect(operator.plan(signal)).rejects.toMatchObject(refusal)
+    await expect(operator.machines()).rejects.toMatchObject(refusal)
+    expect((await operator.status(signal)).stack).toBe('lab')
+  })
+
+  test('also is one other than that of the data', async () => {
+    const record = {
+      ...{ file, isEtcdFormed: true, isComplete: true, postgresVersion: '15' },
+      ...{ id: 'x', target: 'local' as const, hypervisors: [] },
+    }
+    await writeRecord(stackDirectory(directory, 'lab').record, record)
+    ask('16')
+    await expect((await open()).plan(signal)).rejects.toMatchObject({
+      code: 'VersionUnavailable',
+      message: 'Cannot use PostgreSQL 16: the data of "lab" is of PostgreSQL 15; expected version "15"',
+    })
+  })
+})
+
+test('a plan of virtual machines describes those that it makes', async () => {
+  useVirtualMachines()
+  const { machines } = await (await open()).plan(signal)
+  expect(machines).toMatchObject([
+    {
+      action: 'create',
+      hardware: { domain: 'kvm-a', hypervisor: 'qemu+tcp://127.0.0.1:1/system', disks: ['disk /x'] },
+    },
+  ])
+})
+
+test('an authority whose key is gone is reported before a certificate is due', async () => {
+  const secrets = stackDirectory(directory, 'lab').secrets
+  const keyring = await StackKeyring.open(secrets, { stack: 'lab' })
+  await keyring.issue()
+  rmSync(join(secrets, 'ca.key'))
+  const lost = await StackKeyring.open(secrets, { stack: 'lab' })
+  expect(lost.remarks).toEqual([
+    expect.stringMatching(
+      /^certificates cannot be renewed: the key of the authority is not there .*restore ca.pem and ca.key/u,
+    ),
+  ])
+  expect(keyring.remarks).toEqual([])
+})
+
+describe('the plan that is confirmed', () => {
+  const up = (operator: Operator, confirmed: Plan | undefined) =>
+    operator.up({ progress: () => undefined, signal: AbortSignal.abort(), timeoutMs: 1, adopt: false, confirmed })
+
+  test('is the one that is applied: where the machines changed meanwhile nothing is done, and the new plan is given', async () => {
+    const read = useVirtualMachines()
+    const operator = await open()
+    const plan = await operator.plan(signal)
+    expect(plan.machines.map(({ action }) => action)).toEqual(['create'])
+    const [machine] = await operator.machines()
+    read.mockResolvedValue(new Map([[machine.name, existing(machine, machine.files[0].owner)]]))
+    const error: unknown = await up(operator, plan).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'PlanChanged', retryable: true, plan: { stack: 'kvm' } })
+    expect((error as PlanChangedError).plan.digest).not.toBe(plan.digest)
+    expect((error as PlanChangedError).plan.machines.map(({ action }) => action)).toEqual(['update'])
+    expect(existsSync(join(directory, 'stacks'))).toBe(false)
+  })
+
+  test('is applied where nothing changed; without a confirmation, whatever there is to do', async () => {
+    const read = useVirtualMachines()
+    const operator = await open()
+    const plan = await operator.plan(signal)
+    // Past the comparison: the abort stops it at its first credential.
+    await expect(up(operator, plan)).rejects.toMatchObject({ name: 'AbortError' })
+    const [machine] = await operator.machines()
+    read.mockResolvedValue(new Map([[machine.name, existing(machine, 'other')]]))
+    await expect(up(operator, undefined)).rejects.toMatchObject({ name: 'AbortError' })
+  })
+
+  test('and its application look at the machines once', async () => {
+    const read = useVirtualMachines()
+    const operator = await open()
+    const observe = vi.spyOn(LibvirtTarget.prototype, 'observe').mockResolvedValue(new Map())
+    for (const each of [read, observe]) each.mockClear()
+    await expect(up(operator, undefined)).rejects.toMatchObject({ name: 'AbortError' })
+    expect([read.mock.calls.length, observe.mock.calls.length]).toEqual([1, 1])
+  })
+})
+
 test('another owner is planned for a virtual machine by every user: its own root sets it', async () => {
   const read = useVirtualMachines()
   const operator = await open()
   const [machine] = await operator.machines()
   const [{ path, owner }] = machine.files
   read.mockResolvedValue(new Map([[machine.name, existing(machine, 'somebody')]]))
-  const details = (await operator.plan()).machines[0].details.filter(({ name }) => name === path)
-  expect(details).toMatchObject([{ change: 'change', why: `owner is somebody, wanted: ${owner}` }])
+  const details = (await operator.plan(signal)).machines[0].details.filter(({ name }) => name === path)
+  expect(details).toMatchObject([{ change: 'change', why: `owner is somebody, expected ${owner}` }])
 })
 
 /** As it is wanted, but for the owner of its files. */

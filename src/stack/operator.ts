@@ -6,6 +6,9 @@ import { chmod, mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { MemberPlace } from '../clusters/etcd/settings.ts'
 import { patroniAccess } from '../clusters/postgres/access.ts'
+import { type PostgresFacts, readFacts } from '../clusters/postgres/facts.ts'
+import { PATRONI_SERVICE } from '../clusters/postgres/machines.ts'
+import { membersWithUnusableData } from '../clusters/postgres/unusable-data.ts'
 import type { Keyring, Site } from '../clusters/site.ts'
 import { replaceFile } from '../lib/atomic-file.ts'
 import { HoldfastError } from '../lib/errors.ts'
@@ -16,7 +19,6 @@ import type { ExistingMachine } from '../targets/target.ts'
 import { applyStack } from './apply/apply-stack.ts'
 import { clientFiles } from './client-files.ts'
 import { Clients } from './clients.ts'
-import { compareMachine, removedMachine } from './compare.ts'
 import { stackDirectory } from './directory.ts'
 import { type HandleContext, StackHandle, withoutGone } from './handle.ts'
 import { homesOf, homesOn, hypervisorsOf } from './homes.ts'
@@ -26,14 +28,20 @@ import { readAddresses } from './addresses-file.ts'
 import { loadStack, machineAddresses } from './load-stack.ts'
 import type { HostNeeds } from './places/place.ts'
 import type { Plan } from './plan.ts'
+import { PlanChangedError } from './plan-changed.ts'
+import { NO_POSTGRES, type PlannedStack, planStack, type StackFacts } from './plan-stack.ts'
 import type { Progress } from './progress.ts'
 import { readStatus } from './read-status.ts'
 import { examples } from './examples.ts'
 import { readRecord, type StackRecord } from './record.ts'
-import { refuseImpossible, refuseLoss } from './refuse-impossible.ts'
+import { recall, recordOf } from './remembered.ts'
+import { refuseImpossible } from './refuse-impossible.ts'
 import { refuseUnseen } from './refuse-unseen.ts'
 import { renderMachines } from './render-machines.ts'
+import { refuseMore } from './refuse-more.ts'
+import { inRounds } from './rounds.ts'
 import { machineSpecs, type Stack } from './stack.ts'
+import { versionProblem } from './version-problem.ts'
 import type { StackStatus } from './status.ts'
 
 export interface OperatorOptions extends Omit<HandleContext, 'name'> {
@@ -48,6 +56,8 @@ export interface UpOptions {
   readonly timeoutMs: number
   /** Take over a stack that was brought up from another file. */
   readonly adopt: boolean
+  /** The plan that the user has confirmed: nothing else is done. Undefined: whatever is necessary. */
+  readonly confirmed?: Plan | undefined
 }
 
 interface Opened {
@@ -58,13 +68,14 @@ interface Opened {
   readonly record: StackRecord | undefined
 }
 
-/** A new authority goes round in steps (trusted by all, then used by all, then the old one gone), each a run of its own. */
+/** Another authority takes over in steps (trusted by all, then used by all), each a run of its own. */
 const MOST_ROUNDS = 4
 
 export class Operator extends StackHandle {
   readonly stack: Stack
   /** What there is data of, else what a new cluster gets. */
   #postgresVersion = ''
+  #versionProblem: HoldfastError | undefined
   #keyring: StackKeyring
   readonly #id: string
   #record: StackRecord | undefined
@@ -82,7 +93,7 @@ export class Operator extends StackHandle {
     refuseWithout(stack, context.without)
     const record = withoutGone(remembered, context.without)
     const operator = new Operator({ ...context, name: stack.name }, { stack, keyring, remembered, record })
-    operator.#postgresVersion = record?.postgresVersion ?? (await operator.#newPostgresVersion())
+    await operator.#chooseVersion()
     return operator
   }
 
@@ -109,13 +120,13 @@ export class Operator extends StackHandle {
 
   /** The machines as they should be. Credentials that are not there yet have placeholders. */
   async machines(): Promise<readonly Machine[]> {
+    this.#refuseVersion()
     return this.#render(await this.target.read())
   }
 
   /** What would change. Nothing is touched. */
-  async plan(): Promise<Plan> {
-    const existing = await this.target.read()
-    return this.#compare(this.#render(existing), existing)
+  async plan(signal: AbortSignal): Promise<Plan> {
+    return this.#compare(await this.#look(this.#record?.isComplete === false, signal)).plan
   }
 
   /** What this host needs. Nobody is asked for that: what to ask with may be what is missing. */
@@ -133,28 +144,36 @@ export class Operator extends StackHandle {
     this.listen(options.progress)
     await this.alone(async (now) => {
       const isResumed = now?.isComplete === false
-      await this.#prepare()
-      for (let round = 0; round < MOST_ROUNDS; round++) {
+      let facts = await this.#look(isResumed, options.signal)
+      // Before credentials are made: they change what the machines get.
+      const { plan } = this.#compare(facts)
+      if (options.confirmed !== undefined && options.confirmed.digest !== plan.digest) throw new PlanChangedError(plan)
+      await this.#prepare(facts)
+      await inRounds(MOST_ROUNDS, this.name, async (round) => {
+        if (round > 0 && options.confirmed !== undefined) refuseMore(this.#compare(facts).plan)
         await this.#keyring.issue(options.signal)
-        await this.#apply(options, isResumed)
-        if (!(await this.#keyring.settle())) {
-          // Addresses of machines that are gone by now are free again.
-          await writeKept(this.directory.addresses, machineAddresses(this.stack))
-          // One that does not answer now may still have machines that left the file.
-          const unread = this.target.unread().map(({ where }) => where)
-          const silent = (this.#record?.hypervisors ?? []).filter((uri) => unread.includes(uri))
-          await this.#remember({
-            isComplete: true,
-            hypervisors: [...hypervisorsOf(this.stack), ...silent],
-            homes: { ...homesOn(this.#record, silent), ...homesOf(this.stack) },
-          })
-          await this.target.settle()
-          return
-        }
+        await this.#apply(facts, options)
+        if (!(await this.#keyring.settle())) return true
         this.#keyring = await openKeyring(this.stack, this.directory.secrets)
-        await this.plan()
-      }
+        facts = await this.#look(isResumed, options.signal)
+        return false
+      })
+      await this.#conclude()
     })
+  }
+
+  async #conclude(): Promise<void> {
+    // Addresses of machines that are gone by now are free again.
+    await writeKept(this.directory.addresses, machineAddresses(this.stack))
+    // One that does not answer now may still have machines that left the file.
+    const unread = this.target.unread().map(({ where }) => where)
+    const silent = (this.#record?.hypervisors ?? []).filter((uri) => unread.includes(uri))
+    await this.#remember({
+      isComplete: true,
+      hypervisors: [...hypervisorsOf(this.stack), ...silent],
+      homes: { ...homesOn(this.#record, silent), ...homesOf(this.stack) },
+    })
+    await this.target.settle()
   }
 
   async status(signal: AbortSignal): Promise<StackStatus> {
@@ -163,6 +182,8 @@ export class Operator extends StackHandle {
     const machines = this.#render(existing)
     const clients = this.#clients(existing, this.#keyring.inUse())
     const overseer = target.overseer()
+    // Another command may have stopped it since this one began to watch.
+    const record = recordOf(await recall(directory))
     try {
       return {
         stack: stack.name,
@@ -175,8 +196,11 @@ export class Operator extends StackHandle {
           target,
           clients,
           machines,
+          existing,
           expiries: this.#keyring.expiries(),
           isSupervised: overseer.isThere,
+          isCreated: record !== undefined,
+          stoppedAt: record?.stoppedAt,
           signal,
         })),
         examples: examples(stack, directory.client),
@@ -186,22 +210,32 @@ export class Operator extends StackHandle {
     }
   }
 
-  /** Without any, nobody asks. */
-  async #newPostgresVersion(): Promise<string> {
-    return this.stack.postgres === undefined ? '' : this.place.postgresVersion(this.stack)
+  /** Data keeps the version that made it. */
+  async #chooseVersion(): Promise<void> {
+    const { postgres, name } = this.stack
+    if (postgres === undefined) return
+    const kept = this.#record?.postgresVersion
+    const { version, available } = await this.place.postgresVersion(this.stack)
+    this.#postgresVersion = kept ?? version
+    this.#versionProblem = versionProblem({ stack: name, asked: postgres.version, kept, available })
   }
 
-  async #prepare(): Promise<void> {
+  /** Only what changes machines is refused: a stack that runs can be looked at. */
+  #refuseVersion(): void {
+    if (this.#versionProblem !== undefined) throw this.#versionProblem
+  }
+
+  async #prepare({ existing }: StackFacts): Promise<void> {
     const { directory, stack } = this
     await mkdir(directory.path, { recursive: true, mode: 0o711 })
     await this.#letServicesPass()
-    const addresses = [...(await this.target.read()).values()].map(({ name, address }) => [name, address])
+    const addresses = [...existing.values()].map(({ name, address }) => [name, address])
     await writeKept(directory.addresses, { ...Object.fromEntries(addresses), ...machineAddresses(stack) })
     const postgresVersion = stack.postgres === undefined ? undefined : this.#postgresVersion
     const hypervisors = [...new Set([...hypervisorsOf(stack), ...(this.#record?.hypervisors ?? [])])]
     // Until all is well, what was at home there counts.
     const homes = { ...homesOf(stack), ...this.#record?.homes }
-    await this.#remember({ isComplete: false, postgresVersion, hypervisors, homes })
+    await this.#remember({ isComplete: false, postgresVersion, hypervisors, homes, stoppedAt: undefined })
   }
 
   /** Their users need what lies below; a name server that was here first may have closed the directory for others. */
@@ -213,12 +247,10 @@ export class Operator extends StackHandle {
     }
   }
 
-  async #apply({ progress, signal, timeoutMs }: UpOptions, isResumed: boolean): Promise<void> {
+  async #apply(facts: StackFacts, { progress, signal, timeoutMs }: UpOptions): Promise<void> {
     const { stack, target } = this
-    const existing = await target.read()
-    const machines = this.#render(existing)
-    const states = await target.observe()
-    const plan = await this.#compare(machines, existing)
+    const { existing, states } = facts
+    const { plan, machines, foreignRestarts } = this.#compare(facts)
     await this.#writeClientFiles()
     const clients = this.#clients(existing)
     const renderMember = (name: string, members: readonly MemberPlace[]) => {
@@ -236,9 +268,12 @@ export class Operator extends StackHandle {
           machines,
           renderMember,
           plans,
+          restarts: {
+            machines: new Set(plan.restarts.map(({ machine }) => machine)),
+            foreign: new Set(foreignRestarts),
+          },
           existing,
           states,
-          isResumed,
           progress,
           signal,
           timeoutMs,
@@ -280,27 +315,50 @@ export class Operator extends StackHandle {
     })
   }
 
-  async #compare(machines: readonly Machine[], existing: ReadonlyMap<string, ExistingMachine>): Promise<Plan> {
+  /** Reads what there is; nothing is touched. */
+  async #look(isResumed: boolean, signal: AbortSignal): Promise<StackFacts> {
+    this.#refuseVersion()
+    const existing = await this.target.read()
     const states = await this.target.observe()
+    const machines = this.#render(existing)
     refuseImpossible(this.stack, machines, existing)
-    const gone = [...existing.values()].filter(({ name }) => !machines.some((machine) => machine.name === name))
-    const options = { withOwners: this.place.setsOwners, shown: new WeakMap() }
-    const changes = await this.target.compareHardware(machines.filter(({ name }) => existing.has(name)))
+    const hardware = await this.target.compareHardware(machines.filter(({ name }) => existing.has(name)))
     refuseUnseen(machines, existing, { homes: this.#record?.homes ?? {}, unread: this.target.unread() })
-    const plans = machines.map((machine) => {
-      const { name } = machine
-      const hardware = changes.get(name) ?? []
-      return compareMachine(machine, existing.get(name), states.get(name), { ...options, hardware })
-    })
-    const plan = {
-      stack: this.stack.name,
-      file: this.stack.file,
-      machines: [...plans, ...gone.map(removedMachine)],
+    return { existing, states, hardware, postgres: await this.#askPostgres(existing, states, signal), isResumed }
+  }
+
+  /** Undefined where there is none to ask. */
+  async #askPostgres(
+    existing: StackFacts['existing'],
+    states: StackFacts['states'],
+    signal: AbortSignal,
+  ): Promise<PostgresFacts | undefined> {
+    const members = [...existing.values()].filter(({ kind }) => kind === 'postgres')
+    if (this.stack.postgres === undefined || members.length === 0) return undefined
+    const isUp = members.some(({ name }) => states.get(name)?.services.get(PATRONI_SERVICE)?.state === 'running')
+    if (!isUp) return NO_POSTGRES
+    const clients = this.#clients(existing, this.#keyring.inUse())
+    try {
+      const [facts, unusable] = await Promise.all([
+        readFacts(clients.patroni(), clients.postgresPassword(), signal),
+        membersWithUnusableData(clients.patroni(), this.stack.postgres.patroni, signal),
+      ])
+      return { ...facts, ...unusable }
+    } finally {
+      clients.close()
     }
-    // Before etcd was ready for the first time, nobody has put anything there.
-    const isFormed = this.#record?.isEtcdFormed === true
-    refuseLoss(plan, ({ machine, kind }) => (kind === 'etcd' ? isFormed : existing.get(machine)?.isUnborn !== true))
-    return plan
+  }
+
+  #compare(facts: StackFacts): PlannedStack & { readonly machines: readonly Machine[] } {
+    const machines = this.#render(facts.existing)
+    const planned = planStack({
+      ...{ stack: this.stack, machines, facts, withOwners: this.place.setsOwners },
+      hardwareOf: (machine) => this.place.hardwareOf(machine),
+      credentials: this.#keyring.pending,
+      remarks: this.#keyring.remarks,
+      isEtcdFormed: this.#record?.isEtcdFormed === true,
+    })
+    return { ...planned, machines }
   }
 
   #render(existing: ReadonlyMap<string, ExistingMachine>, members?: readonly MemberPlace[]): Machine[] {

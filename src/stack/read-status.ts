@@ -1,93 +1,105 @@
-// How a stack stands: what the clusters say of their members beside what the target says of their processes.
+// The status of a stack: clusters and machines are asked at the same time, and what they say becomes one word for the
+// stack. Clusters of which nothing runs are not asked: their answer would only be that they do not.
 
 import { resolve } from '../clusters/dns/dns-client.ts'
-import type { ClusterStatus, MemberStatus } from '../clusters/member-status.ts'
+import type { ClusterStatus } from '../clusters/member-status.ts'
 import type { Machine, MachineKind } from '../machine/machine.ts'
-import type { ExistingMachine, MachineState, Target } from '../targets/target.ts'
+import { diskProblem } from '../targets/disk-space.ts'
+import type { ExistingMachine, Target } from '../targets/target.ts'
 import type { Clients } from './clients.ts'
+import { isStoppedOnPurpose, machineStatus } from './machine-status.ts'
 import type { Stack } from './stack.ts'
-import type { MachineStatus, StackStatus } from './status.ts'
+import type { ClusterState, MachineStatus, StackState, StackStatus } from './status.ts'
 
 export interface StatusOptions {
   readonly stack: Stack
-  readonly target: Target
-  readonly clients: Clients
+  readonly target: Pick<Target, 'observe' | 'unread'>
+  readonly clients: Pick<Clients, 'status'>
   readonly machines: readonly Machine[]
+  readonly existing: ReadonlyMap<string, ExistingMachine>
   /** When certificates expire, by id: `etcd-1/server`. */
   readonly expiries: ReadonlyMap<string, Date>
-  /** Somebody restarts what ends. */
+  /** A supervisor restarts what ends. */
   readonly isSupervised: boolean
+  /** `up` has begun to create the stack, at some time. */
+  readonly isCreated: boolean
+  /** When `down` stopped the stack, ISO 8601; undefined while it should run. */
+  readonly stoppedAt: string | undefined
   readonly signal: AbortSignal
 }
 
-const KINDS: readonly MachineKind[] = ['etcd', 'dns', 'postgres', 'haproxy']
+type Found = Pick<StackStatus, 'state' | 'isReady' | 'stoppedAt' | 'problems' | 'clusters' | 'machines' | 'names'>
 
-export async function readStatus(
-  options: StatusOptions,
-): Promise<Pick<StackStatus, 'isReady' | 'problems' | 'machines' | 'names'>> {
-  const { stack, target, clients, machines, expiries, isSupervised, signal } = options
-  const kinds = KINDS.filter((kind) => machines.some((machine) => machine.kind === kind))
-  const [existing, states, names, ...clusters] = await Promise.all([
-    target.read({ isTolerant: true }),
-    target.observe({ isTolerant: true }),
-    readNames(stack, signal),
+const KINDS: readonly MachineKind[] = ['etcd', 'dns', 'postgres', 'haproxy']
+const NOTHING = { problems: [], clusters: [], machines: [], names: [] } as const
+
+export async function readStatus(options: StatusOptions): Promise<Found> {
+  const { stack, target, clients, machines, existing, expiries, isSupervised, isCreated, stoppedAt, signal } = options
+  const states = await target.observe({ isTolerant: true })
+  const unread = target.unread()
+  if (!isCreated && existing.size === 0 && unread.length === 0)
+    return { ...NOTHING, state: 'absent', isReady: false, stoppedAt: undefined }
+  const sights = machines.map((machine) => ({
+    machine,
+    existing: existing.get(machine.name),
+    state: states.get(machine.name),
+    expires: expiries.get(`${machine.name}/server`),
+    isUnread: unread.some(({ where }) => where === machine.hardware.hypervisor),
+    isStackStopped: stoppedAt !== undefined,
+  }))
+  const isAsked =
+    sights.some(({ isUnread, ...sight }) => isUnread || sight.existing !== undefined) &&
+    !sights.every(isStoppedOnPurpose)
+  const kinds = isAsked ? KINDS.filter((kind) => machines.some((machine) => machine.kind === kind)) : []
+  const [names, ...clusters] = await Promise.all([
+    isAsked ? readNames(stack, signal) : [],
     ...kinds.map((kind) => clients.status(kind, signal)),
   ])
   const members = new Map(clusters.flatMap((cluster) => cluster.members.map((member) => [member.machine, member])))
-  const unread = target.unread()
-  const rows = machines.map((machine) =>
-    machineStatus(machine, {
-      existing: existing.get(machine.name),
-      state: states.get(machine.name),
-      member: members.get(machine.name),
-      expires: expiries.get(`${machine.name}/server`),
-      isUnread: unread.some(({ where }) => where === machine.hardware.hypervisor),
-    }),
+  const rows = sights.map(({ machine, ...sight }) =>
+    machineStatus(machine, { ...sight, member: members.get(machine.name) }),
   )
+  const isStopped = rows.length > 0 && rows.every(({ state }) => state === 'stopped')
   const problems = [
     ...unread.map(({ where, error }) => `${where}: ${error.message}`),
-    ...kinds.flatMap((kind, index) => problemOf(kind, clusters[index])),
+    ...clusters.flatMap(({ isReady, problem }, index) => (isReady ? [] : `${kinds[index]}: ${problem ?? 'not ready'}`)),
+    ...diskProblems(rows),
+    ...(isSupervised || isStopped ? [] : ['the supervisor is not running; start it with "holdfast up"']),
+    ...(isAsked || isStopped ? [] : ['no machine is there; "holdfast up" creates them']),
   ]
-  if (!isSupervised && rows.some(({ state }) => state !== 'stopped'))
-    problems.push('nothing looks after the processes: "holdfast up" has it done again')
-  return { isReady: problems.length === 0, problems, machines: rows, names }
-}
-
-interface Sight {
-  readonly existing: ExistingMachine | undefined
-  readonly state: MachineState | undefined
-  readonly member: MemberStatus | undefined
-  readonly expires: Date | undefined
-  /** Nobody could be asked about the machine itself. */
-  readonly isUnread: boolean
-}
-
-function machineStatus(
-  { name, kind, address }: Machine,
-  { existing, state, member, expires, isUnread }: Sight,
-): MachineStatus {
-  const services = [...(state?.services.values() ?? [])]
-  // A step that was done stays done.
-  const isStill = existing === undefined || services.every((service) => /^(?:stopped|done)$/u.test(service.state))
-  const isStopped = isStill && !isUnread
+  const state = stateOf(rows, clusters, { isStopped, isAsked, problems })
   return {
-    machine: name,
-    kind,
-    address,
-    state: isStopped ? 'stopped' : member?.isReady === true ? 'ready' : 'not ready',
-    role: isStopped ? undefined : member?.role,
-    version: member?.version,
-    lagBytes: member?.lagBytes,
-    certificateExpires: expires?.toISOString(),
-    restarts: services.reduce((sum, { restarts }) => sum + restarts, 0),
-    lastError: isStopped
-      ? undefined
-      : (member?.problem ?? services.map(({ lastError }) => lastError).find((error) => error !== undefined)),
+    state,
+    isReady: state === 'ready',
+    stoppedAt: isStopped ? stoppedAt : undefined,
+    problems,
+    clusters: clusters.map((cluster, index) => clusterState(kinds[index], cluster)),
+    machines: rows,
+    names,
   }
 }
 
-function problemOf(kind: MachineKind, { isReady, problem }: ClusterStatus): string[] {
-  return isReady ? [] : [`${kind}: ${problem ?? 'not ready'}`]
+function stateOf(
+  rows: readonly MachineStatus[],
+  clusters: readonly ClusterStatus[],
+  { isStopped, isAsked, problems }: { isStopped: boolean; isAsked: boolean; problems: readonly string[] },
+): StackState {
+  if (isStopped) return 'stopped'
+  if (!isAsked || clusters.some(({ isWorking }) => !isWorking)) return 'down'
+  return problems.length > 0 || rows.some(({ state }) => state !== 'ready') ? 'degraded' : 'ready'
+}
+
+function clusterState(kind: MachineKind, { isReady, isWorking, problem }: ClusterStatus): ClusterState {
+  return { kind, state: isReady ? 'ready' : isWorking ? 'degraded' : 'down', problem }
+}
+
+/** One for each file system, however many machines of this host are on it. */
+function diskProblems(rows: readonly MachineStatus[]): string[] {
+  const groups = Map.groupBy(rows, ({ disk }) => diskProblem(disk))
+  return [...groups].flatMap(([problem, here]) => {
+    if (problem === undefined) return []
+    return here.length === 1 ? `${here[0].machine}: ${problem}` : problem
+  })
 }
 
 /** As the first name server that answers has them. */

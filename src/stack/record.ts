@@ -19,6 +19,8 @@ export interface StackRecord {
   readonly hypervisors: readonly string[]
   /** By machine: the hypervisor that it was on when all was well the last time, or that it was first to be on. */
   readonly homes?: Readonly<Record<string, string>>
+  /** When `down` stopped it, ISO 8601; undefined while it should run. */
+  readonly stoppedAt?: string | undefined
 }
 
 export async function readRecord(path: string): Promise<StackRecord | undefined> {
@@ -26,13 +28,14 @@ export async function readRecord(path: string): Promise<StackRecord | undefined>
   if (value === undefined) return undefined
   if (typeof value?.file !== 'string')
     throw new HoldfastError('StateInvalid', `Cannot use "${path}": it is not what was written there; restore it`)
-  const { id, file, isEtcdFormed, isComplete, postgresVersion, target, hypervisors, homes } = value
+  const { id, file, isEtcdFormed, isComplete, postgresVersion, target, hypervisors, homes, stoppedAt } = value
   return {
     id: typeof id === 'string' ? id : undefined,
     ...{ file, isEtcdFormed: isEtcdFormed === true, isComplete: isComplete === true, postgresVersion },
     target: target === 'libvirt' ? 'libvirt' : 'local',
     hypervisors: Array.isArray(hypervisors) ? hypervisors.map(String) : [],
     homes: typeof homes === 'object' ? homes : {},
+    stoppedAt: typeof stoppedAt === 'string' ? stoppedAt : undefined,
   }
 }
 

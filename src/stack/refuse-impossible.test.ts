@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { MachinePlan, Plan } from './plan.ts'
+import { makePlan, type MachinePlan, type Plan } from './plan.ts'
 import { refuseLoss } from './refuse-impossible.ts'
 
 function machine(name: string, action: MachinePlan['action'], change: Partial<MachinePlan> = {}): MachinePlan {
@@ -16,7 +16,7 @@ function machine(name: string, action: MachinePlan['action'], change: Partial<Ma
 }
 
 function plan(...machines: readonly MachinePlan[]): Plan {
-  return { stack: 'lab', file: '/stack.yaml', machines }
+  return makePlan({ stack: 'lab', file: '/stack.yaml', machines, restarts: [], credentials: [], remarks: [] })
 }
 
 test.each([

@@ -35,8 +35,8 @@ export function isSame(one: Remembered, other: Remembered): boolean {
 
 function basis(remembered: Remembered): unknown {
   if (remembered === undefined || remembered instanceof HoldfastError) return remembered?.code
-  const { isComplete: _, hypervisors, homes = {}, ...rest } = remembered
-  return { ...rest, homes, hypervisors: hypervisors.toSorted() }
+  const { isComplete: _, hypervisors, homes = {}, stoppedAt, ...rest } = remembered
+  return { ...rest, homes, stoppedAt, hypervisors: hypervisors.toSorted() }
 }
 
 export function changedMeanwhile(name: string): HoldfastError {

@@ -1,8 +1,9 @@
-// Bringing a PostgreSQL cluster to its new shape while it goes on taking writes: replicas before the primary, one at a
-// time, and the primary hands over before it is restarted or leaves.
+// Brings a PostgreSQL cluster to its new shape while it keeps taking writes: replicas before the primary, one at a time, and
+// the primary hands over before it restarts or leaves.
 
 import { primaryOf, removeMember, restartPending, switchover } from '../../clusters/postgres/cluster.ts'
 import { readIdentity } from '../../clusters/postgres/check-identity.ts'
+import { copyAgain } from '../../clusters/postgres/unusable-data.ts'
 import { prefixEnd } from '../../etcd/client.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
@@ -45,6 +46,10 @@ export async function applyPostgres(work: Work): Promise<void> {
     created.filter((machine) => work.existing.has(machine.name)).map((machine) => discardMachine(work, machine)),
   )
   await applyAll(work, [...created, ...stopped, ...needed])
+  for (const machine of changed.filter((each) => hasUnusableData(work, each))) {
+    progress({ machine: machine.name, state: 'working', message: 'copying the data of the primary' })
+    await copyAgain(patroni, machine, signal)
+  }
   const restarted = isRunning ? changed.filter((machine) => needsRestart(work, machine)) : []
   for (const machine of await replicasFirst(restarted)) await restart(machine)
   const broken = standing.filter((machine) => !needed.includes(machine))
@@ -53,12 +58,12 @@ export async function applyPostgres(work: Work): Promise<void> {
   for (const [index, machine] of broken.entries()) await replace(machine, broken.slice(index + 1))
   for (const machine of later) await replace(machine, [])
   await untilReady(work, 'postgres')
-  // Restarts that somebody else left pending are not ours to do, unless it was us, in a run that was cut short.
-  if (work.isResumed || all.some(({ name }) => work.plans.get(name)?.action !== 'none'))
-    await restartPending(stack.postgres, patroni, {
-      signal,
-      onStep: (machine, message) => progress({ machine, state: 'working', message }),
-    })
+  await restartPending(stack.postgres, patroni, {
+    ...{ signal, password: clients.postgresPassword() },
+    // A cluster that did not run is interrupted by nothing.
+    ...(isRunning && { planned: work.restarts.machines, foreign: work.restarts.foreign }),
+    onStep: (machine, message) => progress({ machine, state: 'working', message }),
+  })
   for (const machine of gone) {
     progress({ machine: machine.name, state: 'working', message: 'leaving the cluster' })
     await removeMember(stack.postgres, patroni, machine, signal)
@@ -102,7 +107,7 @@ export async function applyPostgres(work: Work): Promise<void> {
 
   async function handOver({ name }: Machine): Promise<void> {
     progress({ machine: name, state: 'working', message: 'handing over to another member' })
-    await switchover(patroni, signal)
+    await switchover(patroni, name, signal)
   }
 }
 
@@ -132,6 +137,10 @@ async function unbornFirst({ existing, clients, signal }: Work, sorted: Sorted):
     replaced: sorted.replaced.filter(isBorn),
     standing: sorted.standing.filter(isBorn),
   }
+}
+
+function hasUnusableData({ plans }: Work, { name }: Machine): boolean {
+  return plans.get(name)?.details.some(({ reason }) => reason === 'unusable') ?? false
 }
 
 /** What Patroni kept in etcd about clusters that are gone: a new one of that name would wait for its members for ever. */

@@ -34,8 +34,9 @@ export async function untilReady(work: Work, kind: MachineKind, { machines }: Wa
     await sleep(PAUSE_MS)
   }
 
-  function tell({ machine, isReady, role, problem }: MemberStatus): void {
-    const message = isReady ? (role ?? 'ready') : (problem ?? 'waiting')
+  function tell({ machine, isReady, role, problem, waitsFor }: MemberStatus): void {
+    const missing = waitsFor === undefined ? (problem ?? 'waiting') : `waiting for ${waitsFor}`
+    const message = isReady ? (role ?? 'ready') : missing
     if (shown.get(machine) === message) return
     shown.set(machine, message)
     progress({ machine, state: isReady ? 'ready' : 'working', message })
@@ -59,12 +60,18 @@ export async function untilRestartable({ clients, signal, timeoutMs }: Work, mac
  * checked, and only then used.
  */
 export async function repeatSteps(work: Work, machine: Machine): Promise<void> {
-  const { target, progress, signal, timeoutMs } = work
+  const { target, progress } = work
   const steps = stepsToRepeat(work, machine)
   if (steps.length === 0) return
   progress({ machine: machine.name, state: 'working', message: 'updating' })
   await target.write(machine)
   for (const step of steps) await target.restart(machine.name, step)
+  await untilDone(work, machine)
+}
+
+/** Resolves when the steps of a machine are done. */
+export async function untilDone(work: Work, machine: Machine): Promise<void> {
+  const { signal, timeoutMs } = work
   const deadline = performance.now() + timeoutMs
   for (;;) {
     const left = await unfinishedSteps(work, [machine])
@@ -105,7 +112,7 @@ function notReady(
     'NotReady',
     `Cannot bring up ${kind}: not ready after ${timeoutMs / 1000} s; ${reasons.join('; ')}`,
     {
-      hint: `"${['holdfast logs', ...waiting.slice(0, 1).map(({ machine }) => machine)].join(' ')}" shows what it says; "holdfast up" goes on waiting`,
+      hint: `"${['holdfast logs', ...waiting.slice(0, 1).map(({ machine }) => machine)].join(' ')}" shows its log; "holdfast up" continues to wait`,
       retryable: true,
     },
   )

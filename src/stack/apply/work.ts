@@ -1,33 +1,56 @@
 // What every step of an apply has at hand, and the steps that are the same for every kind of machine.
 
+import type { EtcdOperator } from '../../clusters/etcd/cluster.ts'
 import type { MemberPlace } from '../../clusters/etcd/settings.ts'
+import type { ClusterStatus } from '../../clusters/member-status.ts'
+import type { PatroniAccess } from '../../clusters/postgres/access.ts'
+import type { EtcdClient } from '../../etcd/client.ts'
 import { HoldfastError, messageOf } from '../../lib/errors.ts'
+import type { Secret } from '../../lib/secret.ts'
 import type { Machine, MachineKind } from '../../machine/machine.ts'
+import { describeFailure } from '../../targets/service-failure.ts'
 import type { ExistingMachine, MachineState, Target } from '../../targets/target.ts'
 import { allOrFirstFailure } from '../all-or-first-failure.ts'
-import type { Clients } from '../clients.ts'
-import type { MachinePlan } from '../plan.ts'
+import { type MachinePlan, restartsCluster } from '../plan.ts'
 import type { Progress } from '../progress.ts'
 import type { Stack } from '../stack.ts'
+
+/** How the clusters of the stack are reached. */
+export interface WorkClients {
+  etcd(): EtcdCalls
+  patroni(): PatroniAccess
+  /** Of the role that Patroni has in PostgreSQL. */
+  postgresPassword(): Secret
+  status(kind: MachineKind, signal: AbortSignal): Promise<ClusterStatus>
+}
+
+export type EtcdCalls = EtcdOperator & Pick<EtcdClient, 'delete' | 'isAuthEnabled' | 'userList' | 'userRoles'>
 
 export interface Work {
   readonly stack: Stack
   readonly target: Target
-  readonly clients: Clients
+  readonly clients: WorkClients
   /** As they should be, in start order. */
   readonly machines: readonly Machine[]
   /** An etcd machine as it has to be made when the cluster has these members. */
   readonly renderMember: (name: string, members: readonly MemberPlace[]) => Machine
   readonly plans: ReadonlyMap<string, MachinePlan>
+  /** Of PostgreSQL, for parameters. */
+  readonly restarts: PlannedRestarts
   readonly existing: ReadonlyMap<string, ExistingMachine>
   /** How services stood when the work began. */
   readonly states: ReadonlyMap<string, MachineState>
-  /** The last run did not come to its end. */
-  readonly isResumed: boolean
   readonly progress: Progress
   readonly signal: AbortSignal
   /** For a cluster to become ready. */
   readonly timeoutMs: number
+}
+
+export interface PlannedRestarts {
+  /** Machines whose PostgreSQL the plan restarts. */
+  readonly machines: ReadonlySet<string>
+  /** Machines that wait for a restart which is not the stack's business. */
+  readonly foreign: ReadonlySet<string>
 }
 
 /** Machines of a kind: those to make, those to bring up to date, and those to take away. */
@@ -50,7 +73,9 @@ export function sortMachines({ machines, plans, existing, states }: Work, kind: 
   const actionOf = ({ name }: Machine) => plans.get(name)?.action
   const isStopped = ({ name }: Machine) =>
     [...(states.get(name)?.services.values() ?? [])].every(({ state }) => state === 'stopped' || state === 'done')
-  const updated = all.filter((machine) => actionOf(machine) === 'update')
+  // A parameter of PostgreSQL changes nothing of the machine itself.
+  const isTouched = ({ name }: Machine) => plans.get(name)?.details.some(({ what }) => what !== 'parameter') === true
+  const updated = all.filter((machine) => actionOf(machine) === 'update' && isTouched(machine))
   const replaced = all.filter((machine) => actionOf(machine) === 'replace')
   return {
     all,
@@ -65,13 +90,9 @@ export function sortMachines({ machines, plans, existing, states }: Work, kind: 
   }
 }
 
-/** Why a service of a machine is to be started that was started before. */
-export const NOT_RUNNING = 'not running'
-export const STARTED_OTHERWISE = 'started in another way'
-
-/** Whether applying the plan of a machine takes one of its services away for a moment. */
+/** Whether applying the plan of a machine interrupts its cluster's service for a moment. */
 export function needsRestart({ plans }: Work, { name }: Machine): boolean {
-  return plans.get(name)?.details.some(({ effect }) => effect === 'restart') ?? false
+  return plans.get(name)?.details.some(restartsCluster) ?? false
 }
 
 /** Files in place, services running as they should: the same for a new machine and a changed one. */
@@ -131,7 +152,7 @@ function laterReaders(machine: Machine, plan: MachinePlan, before: ExistingMachi
   const handled = new Set([
     ...machine.services.filter(({ once }) => once).map(({ name }) => name),
     ...details.filter(({ what, effect }) => what === 'service' && effect === 'start').map(({ name }) => name),
-    ...details.filter(({ what, why }) => what === 'service' && why === STARTED_OTHERWISE).map(({ name }) => name),
+    ...details.filter(({ reason }) => reason === 'started-otherwise').map(({ name }) => name),
   ])
   const asked = (how: 'reload' | 'restart') => new Set(askedBy(machine, plan, before, how)).difference(handled)
   const restarts = asked('restart')
@@ -165,8 +186,8 @@ export async function removeMachine({ target, progress }: Work, { name }: Existi
   progress({ machine: name, state: 'ready', message: 'removed' })
 }
 
-/** How a step ends that was asked for something it will never do (EX_CONFIG of sysexits.h): it says what. */
-const REFUSED = /^exit code 78: (?<reason>.*)$/su
+/** How a step exits that was asked for something it will never do (EX_CONFIG of sysexits.h); its last line says what. */
+const REFUSED = 78
 
 /** Steps that are done once: those that have not been yet. Throws when one of them never will be. */
 export async function unfinishedSteps({ target }: Work, machines: readonly Machine[]): Promise<string[]> {
@@ -174,23 +195,27 @@ export async function unfinishedSteps({ target }: Work, machines: readonly Machi
   const unfinished = machines.flatMap(({ name, services }) =>
     services
       .filter(({ once }) => once)
-      .map((step) => ({ what: `${step.name} on ${name}`, state: states.get(name)?.services.get(step.name) }))
+      .map((step) => ({
+        what: `${step.name} on ${name}`,
+        state: states.get(name)?.services.get(step.name),
+        problem: states.get(name)?.problem,
+      }))
       .filter(({ state }) => state?.state !== 'done'),
   )
-  return unfinished.map(({ what, state }) => {
-    const error = state?.lastError
-    const reason = REFUSED.exec(error ?? '')?.groups?.reason
-    if (reason !== undefined)
-      throw new HoldfastError('StepRefused', reason, {
-        hint: `said by ${what}; mend the stack file, then run "up" again`,
+  return unfinished.map(({ what, state, problem }) => {
+    const failure = state?.failure
+    if (failure?.exitCode === REFUSED)
+      throw new HoldfastError('StepRefused', failure.detail ?? describeFailure(failure), {
+        hint: `reported by ${what}; fix what it names, then run "holdfast up" again`,
       })
-    return error === undefined ? what : `${what} (${error})`
+    const reason = failure === undefined ? problem : describeFailure(failure)
+    return reason === undefined ? what : `${what} (${reason})`
   })
 }
 
 export function interrupted(): HoldfastError {
   return new HoldfastError(
     'Interrupted',
-    'Cannot go on: interrupted; what was done so far stays, and "up" goes on from there',
+    'Cannot continue: interrupted; what was done so far stays, and "up" continues from there',
   )
 }

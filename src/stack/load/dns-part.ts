@@ -33,12 +33,13 @@ export function resolveDns(context: DnsContext, resolver: StackResolver): DnsSpe
     zones: part.zones === undefined ? [] : readZoneFiles(part.zones, ['dns', 'zones'], ownZones, resolver),
     etcd: isExternal ? externalEtcd(context, resolver) : hasEtcd ? 'own' : undefined,
     keyPrefix: keyPrefixOf(context, resolver),
+    allowZones: zonesOf(part.allow_zones ?? [], ['dns', 'allow_zones'], resolver),
     skydns: skydnsOf(part, resolver),
   }
 }
 
 function refuseWithoutEtcd(part: DnsDocument, resolver: StackResolver): void {
-  for (const key of ['key_prefix', 'skydns'] as const)
+  for (const key of ['key_prefix', 'allow_zones', 'skydns'] as const)
     if (part[key] !== undefined)
       resolver.problem(['dns', key], 'there is no etcd to read from; wanted: "etcd" in the stack, or "etcd" in "dns"')
 }
@@ -76,14 +77,19 @@ function keyPrefixOf({ part, entries }: DnsContext, resolver: StackResolver): st
 
 function skydnsOf({ skydns }: DnsDocument, resolver: StackResolver): DnsSpec['skydns'] {
   if (skydns === undefined) return undefined
-  const zones = skydns.zones.flatMap((word, index) => {
+  const zones = zonesOf(skydns.zones, ['dns', 'skydns', 'zones'], resolver)
+  return { zones, path: skydnsPath(skydns.path) }
+}
+
+function zonesOf(words: readonly string[], path: readonly string[], resolver: StackResolver): string[] {
+  const zones = words.flatMap((word, index) => {
     const found = /^[!-~]+$/u.test(word) ? parseZones(word) : undefined
     if (found === undefined)
       resolver.problem(
-        ['dns', 'skydns', 'zones', index],
+        [...path, index],
         `${quote(word)} is not a zone; wanted: a name such as example.org, or a network such as 10.0.0.0/8`,
       )
     return found ?? []
   })
-  return { zones: [...new Set(zones)], path: skydnsPath(skydns.path) }
+  return [...new Set(zones)]
 }

@@ -14,7 +14,7 @@ import { quote } from '../../document/values.ts'
 import { plain } from '../../machine/content.ts'
 import { parseUpstream } from '../../server/notation.ts'
 import type { DnsContext } from './dns-part.ts'
-import { externalEndpoints } from './external-etcd.ts'
+import { certifiedKey, externalEndpoints } from './external-etcd.ts'
 import { agreed, type Given, type Layer, nearest } from './layers.ts'
 import { clientOf } from './logs.ts'
 import type { StackResolver } from './resolver.ts'
@@ -58,8 +58,8 @@ export function externalEtcd({ part, entries }: DnsContext, resolver: StackResol
 
 function loginOf({ path, value }: Client, resolver: StackResolver): EtcdLogin | undefined {
   const login = clientOf(value, path, resolver)
-  if (login === undefined || 'username' in login) return login
-  return { certificate: plain(login.certificate), key: [login.key] }
+  if (login === undefined) return undefined
+  return 'username' in login ? { ...login, connection: certifiedKey(login.connection) } : certifiedKey(login)
 }
 
 type Settings = NonNullable<DnsServerDocument['dns']>

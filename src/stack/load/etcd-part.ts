@@ -1,5 +1,6 @@
 // `etcd:` of a stack file to its cluster: what all members have in common, who sets up users, and which users there are.
 
+import { OWN_USERS, ROOT } from '../../clusters/etcd/access.ts'
 import { ETCD_DEFAULTS, type EtcdDocument, type EtcdMemberDocument } from '../../clusters/etcd/schema.ts'
 import type { EtcdMember, EtcdSpec, EtcdUser } from '../../clusters/etcd/spec.ts'
 import type { MachineSpec } from '../../clusters/site.ts'
@@ -25,7 +26,7 @@ export interface EtcdContext {
 }
 
 /** Names that users of the file cannot have, whether or not the stack has them itself. */
-const RESERVED_USERS: ReadonlySet<string> = new Set(['root', 'dns', 'patroni', 'zones'])
+const RESERVED_USERS: ReadonlySet<string> = new Set([ROOT, ...OWN_USERS])
 
 export function resolveEtcd(context: EtcdContext, resolver: StackResolver): EtcdSpec {
   const { part, entries, stack, ownUsers } = context
@@ -51,9 +52,13 @@ export function resolveEtcd(context: EtcdContext, resolver: StackResolver): Etcd
   }
 }
 
+/** etcd 3.4 can compare one name of a peer's certificate, and only this one is in all of them. */
+const GIVEN_CERTIFICATES =
+  'members accept as a member any certificate of "ca_cert" that is valid for 127.0.0.1: no client should have one'
+
 function evenNumber(members: number): string {
   const tolerated = members / 2 - 1
-  return `${members} members go on without ${tolerated} of them, as ${members - 1} would; an odd number is better`
+  return `${members} etcd members tolerate ${tolerated === 0 ? 'no failure' : `${tolerated} failed`}, like ${members - 1}; use an odd number`
 }
 
 /** Whether users are known by certificates. Patroni comes through the gateway, and the gateway takes no certificates. */
@@ -161,6 +166,7 @@ function membersOf({ entries, specs }: EtcdContext, users: readonly EtcdUser[], 
   const names = new Set([...RESERVED_USERS, ...users.map(({ name }) => name)])
   const tls = entries.map(({ document, path }) => ({ path: [...path, 'tls'], value: document?.tls }))
   const first = tls.find(({ value }) => value !== undefined)
+  if (first !== undefined) resolver.notice(first.path, GIVEN_CERTIFICATES)
   return entries.map(({ name, path }, index) => {
     const spec = specs.get(name) as MachineSpec
     const { value } = tls[index]

@@ -3,7 +3,8 @@
 import { FLUENT_BIT } from '../../clusters/host/fluent-bit.ts'
 import { FLUENTD } from '../../clusters/host/fluentd.ts'
 import type { Path } from '../../document/located.ts'
-import type { LogForwarding } from '../../machine/hardware.ts'
+import { isOneLine } from '../../document/values.ts'
+import type { GivenPair, LogForwarding } from '../../machine/hardware.ts'
 import { MACHINE_DEFAULTS } from '../../machine/schema.ts'
 import type { EtcdClientDocument } from '../../machine/schema-etcd.ts'
 import type { FluentbitDocument, FluentdDocument } from '../../machine/schema-logs.ts'
@@ -71,6 +72,11 @@ function forwardOf(
   const { domain, port, hostname = '', shared_key, ca_cert } = value.forward
   const sharedKey = resolver.secret(shared_key, [...path, 'forward', 'shared_key'])
   if (sharedKey === undefined) return undefined
+  if (!isOneLine(sharedKey.reveal()))
+    resolver.problem(
+      [...path, 'forward', 'shared_key'],
+      'it has a line break or another control character in it; expected a key of one line',
+    )
   const caCert = resolver.pem(ca_cert, [...path, 'forward', 'ca_cert'])
   return { domain, port, hostname: hostname === '' ? machine : hostname, sharedKey, caCert }
 }
@@ -90,16 +96,25 @@ function dynamicOf({ path, value }: Given<FluentbitDocument>, resolver: StackRes
   return login && { keyPrefix: key_prefix, endpoints, caCertificate, client: login }
 }
 
-/** How to log in to etcd: the schema has made sure that it is one of both. */
+/** How to log in to etcd: the schema has made sure that there is one way at least. */
 export function clientOf(
-  { certificate, key, username = '', password }: EtcdClientDocument,
+  { certificate, key, username, password }: EtcdClientDocument,
   path: Path,
   resolver: StackResolver,
 ): NonNullable<LogForwarding['etcd']>['client'] | undefined {
-  if (certificate !== undefined && key !== undefined) {
-    const secretKey = resolver.secret(key, [...path, 'key'])
-    return secretKey && { certificate: resolver.pem(certificate, [...path, 'certificate']), key: secretKey }
-  }
+  const pair = pairOf({ certificate, key }, path, resolver)
+  if (username === undefined) return pair
   const secret = password === undefined ? undefined : resolver.secret(password, [...path, 'password'])
-  return secret && { username, password: secret }
+  return secret && { username, password: secret, connection: pair }
+}
+
+/** A client certificate, where one is given. */
+export function pairOf(
+  { certificate, key }: Pick<EtcdClientDocument, 'certificate' | 'key'>,
+  path: Path,
+  resolver: StackResolver,
+): GivenPair | undefined {
+  if (certificate === undefined || key === undefined) return undefined
+  const secretKey = resolver.secret(key, [...path, 'key'])
+  return secretKey && { certificate: resolver.pem(certificate, [...path, 'certificate']), key: secretKey }
 }

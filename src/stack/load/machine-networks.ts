@@ -86,7 +86,7 @@ function tellUnused(own: readonly NetworkInterface[], path: Path, resolver: Stac
     if (others.length > 0)
       resolver.notice(
         path,
-        `its default route leads to ${first}, the first of its gateways; not to ${others.join(', ')}`,
+        `it has several gateways: the default route uses ${first}; ${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} ignored`,
       )
   }
 }

@@ -136,7 +136,7 @@ describe('what is enabled wants all of its parts', () => {
     [
       'a whole login',
       { enabled: true, etcd: { enabled: true, ...GIVEN_ETCD, client: { ...CLIENT, username: 'u' } } },
-      'fluentbit.etcd.client: a client is known by one thing; wanted: "certificate" and "key", or "username" and "password"',
+      'fluentbit.etcd.client: the login is not complete; expected "certificate" and "key", "username" and "password", or all four',
     ],
     [
       'a prefix, without which it would be all of etcd',

@@ -5,8 +5,9 @@ import type { PostgresDocument } from '../../clusters/postgres/schema.ts'
 import type { PatroniEtcdDocument } from '../../clusters/postgres/schema-patroni.ts'
 import type { EtcdAccess, EtcdLogin } from '../../clusters/site.ts'
 import { plain } from '../../machine/content.ts'
-import { externalEndpoints } from './external-etcd.ts'
+import { certifiedKey, externalEndpoints } from './external-etcd.ts'
 import { agreed, type Given, type Layer, nearest } from './layers.ts'
+import { pairOf } from './logs.ts'
 import type { PostgresContext } from './postgres-part.ts'
 import type { StackResolver } from './resolver.ts'
 
@@ -48,5 +49,6 @@ export function patroniLogins(context: PostgresContext, resolver: StackResolver)
 
 function loginOf({ path, value }: Given<PatroniEtcdDocument>, resolver: StackResolver): EtcdLogin | undefined {
   const password = resolver.secret(value.password, [...path, 'password'])
-  return password && { username: value.username, password }
+  const connection = certifiedKey(pairOf(value, path, resolver))
+  return password && { username: value.username, password, connection }
 }

@@ -47,7 +47,7 @@ export function resolvePatroni({ part, entries }: PostgresContext, resolver: Sta
   if (isStrict && standbys === 0)
     resolver.problem(
       ['postgres', 'members'],
-      'strict synchronous replication with one member could never commit: there is no standby to have it, too; wanted: at least 2 members, or "synchronous_mode_strict: false" in "patroni"',
+      'one member cannot commit under strict synchronous replication: there is no standby to replicate to; wanted: at least 2 members, or "synchronous_mode_strict: false" in "patroni"',
     )
   else if (spec.synchronousNodeCount > standbys && (isStrict || (spec.synchronousMode && count !== undefined)))
     resolver.problem(

@@ -41,6 +41,26 @@ postgres: { members: two, patroni: { tll: 3 }, haproxy: { servers: [] } }
     ])
   })
 
+  test('of meaning are reported next to those of form, where they are certain', async () => {
+    const text = `${HEAD}frobnicate: 1
+etcd: { members: [{ name: a }, { name: a }] }
+dns: { servers: 1, port: 99999 }
+postgres: { members: 2, patroni: { ttl: soon } }
+`
+    expect(await problems(text)).toEqual([
+      expect.stringMatching(/^3:1: unknown key "frobnicate"; /u),
+      expect.stringMatching(/^4:\d+: etcd\.members\[1\]\.name: .*"a"/u),
+      '5:26: dns.port is 99999; wanted: a number from 1 to 65535',
+      expect.stringMatching(/^6:\d+: postgres\.patroni\.ttl /u),
+    ])
+  })
+
+  test('of meaning that may be due to a fault of form are not reported', async () => {
+    expect(await problems(`${HEAD}etcd: { members: many }\npostgres: { members: 2 }\n`)).toEqual([
+      expect.stringMatching(/^3:\d+: etcd\.members is text/u),
+    ])
+  })
+
   test('of an anchor are told once, where it stands', async () => {
     const text = `${HEAD}etcd:
   members:
@@ -83,6 +103,28 @@ describe('what virtual machines cannot have', () => {
     ['admin_user_password: "Pw1\\nroot:x"', 'the password has a line end or another control character'],
     ['libvirt_network: { network_name: n, mac: "ff:ff:ff:ff:ff:ff" }', 'is not a MAC address of one interface'],
     ['libvirt_network: { network_name: n, mac: "00:00:00:00:00:00" }', 'is not a MAC address of one interface'],
+  ])('%s', async (variable, message) => {
+    const [problem, ...others] = await problems(`${HEAD}etcd: { members: [{ name: a, ${variable} }] }`)
+    expect(problem).toContain(message)
+    expect(others).toEqual([])
+  })
+})
+
+describe('text that would begin another line of a file', () => {
+  const BREAK = 'has a line break or another control character in it'
+  const forward = 'forward: { domain: logs.test, port: 24224, ca_cert: PEM, shared_key: "a\\nb" }'
+  test.each([
+    [
+      'cluster: { initial_token: "a\\nETCD_CLIENT_CERT_AUTH=false" }',
+      '"a\\nETCD_CLIENT_CERT_AUTH=false" is not a token',
+    ],
+    // systemd would join the next line.
+    ['cluster: { initial_token: "a\\\\" }', 'is not a token'],
+    ['etcd: { auto_compaction_retention: "1000\\nA=1" }', '"1000\\nA=1" is not a number of revisions'],
+    ['etcd: { auto_compaction_mode: periodic, auto_compaction_retention: "1h\\nA=1" }', '"1h\\nA=1" is not a time'],
+    ['chrony: { enabled: true, servers: [{ url: "a\\nkeyfile /etc/passwd" }] }', BREAK],
+    ['chrony: { enabled: true, servers: [{ url: a, options: ["iburst\\nkeyfile /etc/passwd"] }] }', 'options'],
+    [`fluentbit: { enabled: true, ${forward} }`, BREAK],
   ])('%s', async (variable, message) => {
     const [problem, ...others] = await problems(`${HEAD}etcd: { members: [{ name: a, ${variable} }] }`)
     expect(problem).toContain(message)
@@ -360,7 +402,7 @@ describe('dns', () => {
       'an etcd with half a login',
       'dns: { servers: 1, etcd: { endpoints: [10.0.0.1:2379], ca_certificate: a, client: { username: a, key: b } } }',
       {},
-      'dns.etcd.client: a client is known by one thing; wanted: "certificate" and "key", or "username" and "password"',
+      'dns.etcd.client: the login is not complete; expected "certificate" and "key", "username" and "password", or all four',
     ],
     [
       'an authority that is not there',
@@ -398,7 +440,7 @@ describe('postgres', () => {
     [
       'strict synchronous replication with one member',
       `${ETCD}postgres: { members: 1 }`,
-      '4:22: postgres.members: strict synchronous replication with one member could never commit: there is no standby to have it, too; wanted: at least 2 members, or "synchronous_mode_strict: false" in "patroni"',
+      '4:22: postgres.members: one member cannot commit under strict synchronous replication: there is no standby to replicate to; wanted: at least 2 members, or "synchronous_mode_strict: false" in "patroni"',
     ],
     [
       'more standbys than there are',

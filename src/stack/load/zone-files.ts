@@ -11,7 +11,7 @@ import { quote } from '../../document/values.ts'
 import { reasonOf } from '../../lib/errors.ts'
 import { readRegularFile } from '../../lib/file-source.ts'
 import { loadZoneText } from '../../names/load-zone.ts'
-import { originOf } from '../../names/sources/zone-directory-origin.ts'
+import { originReader } from '../../names/sources/zone-directory-origin.ts'
 import { scanDirectory } from '../../names/sources/zone-directory-scan.ts'
 import { everyZoneOf } from '../../server/corefile/zones-config.ts'
 import type { StackResolver } from './resolver.ts'
@@ -31,10 +31,10 @@ export function readZoneFiles(
   const { files, unreadable } = scanDirectory(root, () => {})
   for (const { directory: unread, reason } of unreadable)
     resolver.problem(path, `${quote(unread)} cannot be read (${reason}); wanted: a directory with zone files`)
-  const rule = everyZoneOf(root, 0)
+  const originOf = originReader(everyZoneOf(root, 0))
   const fileOf = new Map<string, string>()
   for (const file of files) {
-    const zone = originOf(basename(file), rule)
+    const zone = originOf(basename(file))
     if (zone === undefined) continue
     const tell = (message: string) => resolver.problem(path, `${file}: ${message}`)
     if ('invalid' in zone) {

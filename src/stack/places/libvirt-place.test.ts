@@ -57,7 +57,7 @@ async function open(stackId: string = crypto.randomUUID(), data: HypervisorData 
     },
     () => hypervisorOf(data),
   )
-  const postgresVersion = await place.postgresVersion(stack)
+  const { version: postgresVersion } = await place.postgresVersion(stack)
   const keyring = await StackKeyring.open(kept.secrets, { stack: stack.name })
   const site: Site = {
     ...{ stack: stack.name, domain: stack.domain, postgresVersion, keyring },

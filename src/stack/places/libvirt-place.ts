@@ -14,7 +14,7 @@ import { checkPrograms, hostPackages } from '../../targets/libvirt/checks/progra
 import { renderCloudInit } from '../../targets/libvirt/cloud-init/cloud-init.ts'
 import { renderDomain } from '../../targets/libvirt/domain-xml.ts'
 import type { Hypervisor } from '../../targets/libvirt/hypervisor.ts'
-import { UUID_TO_COME } from '../../targets/libvirt/identity.ts'
+import { domainName, UUID_TO_COME } from '../../targets/libvirt/identity.ts'
 import { LibvirtTarget } from '../../targets/libvirt/libvirt-target.ts'
 import { findOrphan } from '../../targets/libvirt/orphan.ts'
 import { type PlaceQuestion, readPlaceFacts } from '../../targets/libvirt/place-facts.ts'
@@ -26,8 +26,10 @@ import { openHypervisor } from '../../targets/libvirt/virsh.ts'
 import { recordOf } from '../../targets/libvirt/written-machine.ts'
 import { isProblem } from '../../targets/finding.ts'
 import { programCommand } from '../../targets/program.ts'
+import type { PlannedHardware } from '../plan.ts'
 import type { Stack } from '../stack.ts'
-import type { HostNeeds, Place, PlaceContext, PlaceSite } from './place.ts'
+import { describeHardware } from './describe-hardware.ts'
+import type { HostNeeds, Place, PlaceContext, PlaceSite, PostgresVersions } from './place.ts'
 
 /** Of Debian 12, which images are made of. */
 const USUAL_POSTGRES = '15'
@@ -96,8 +98,12 @@ export class LibvirtPlace implements Place {
     return withHostParts(machine, site)
   }
 
-  postgresVersion({ postgres }: Stack): Promise<string> {
-    return Promise.resolve(postgres?.version ?? USUAL_POSTGRES)
+  postgresVersion({ postgres }: Stack): Promise<PostgresVersions> {
+    return Promise.resolve({ version: postgres?.version ?? USUAL_POSTGRES, available: undefined })
+  }
+
+  hardwareOf({ name, hardware }: Machine): PlannedHardware {
+    return describeHardware(domainName(this.#stack, name), hardware)
   }
 
   needs(): HostNeeds {

@@ -7,11 +7,12 @@ import type { Finding } from '../../targets/finding.ts'
 import { checkHost } from '../../targets/local/checks/check-host.ts'
 import { packagesOf, usersOf } from '../../targets/local/checks/host-machine.ts'
 import { LocalTarget } from '../../targets/local/local-target.ts'
-import { newestPostgres } from '../../targets/local/postgres-programs.ts'
+import { installedPostgres, newestPostgres } from '../../targets/local/postgres-programs.ts'
 import { supervisedDirectories } from '../../targets/local/supervised-directories.ts'
 import { programCommand } from '../../targets/program.ts'
 import type { StackDirectory } from '../directory.ts'
-import type { CheckOptions, HostNeeds, Place, PlaceContext, PlaceSite } from './place.ts'
+import type { Stack } from '../stack.ts'
+import type { CheckOptions, HostNeeds, Place, PlaceContext, PlaceSite, PostgresVersions } from './place.ts'
 
 export class LocalPlace implements Place {
   readonly target: LocalTarget
@@ -30,7 +31,7 @@ export class LocalPlace implements Place {
     return {
       path: (machine, path) => join(this.#directory.machines, machine, path),
       program: programCommand(this.#directory.path),
-      watchdogDevice: '/dev/watchdog',
+      watchdogDevice: undefined,
     }
   }
 
@@ -44,8 +45,18 @@ export class LocalPlace implements Place {
     return this.#isRoot
   }
 
-  postgresVersion(): Promise<string> {
-    return newestPostgres(new AbortController().signal)
+  /** The one that the stack file asks for, if it is installed; otherwise the newest. */
+  async postgresVersion({ postgres }: Stack): Promise<PostgresVersions> {
+    const installed = await installedPostgres()
+    const newest = installed[0] ?? (await newestPostgres(new AbortController().signal))
+    const available = installed.length === 0 ? [newest] : installed
+    const asked = postgres?.version
+    return { version: asked !== undefined && available.includes(asked) ? asked : newest, available }
+  }
+
+  /** Processes of this host. */
+  hardwareOf(): undefined {
+    return undefined
   }
 
   needs(machines: readonly Machine[]): HostNeeds {

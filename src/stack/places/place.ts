@@ -7,6 +7,7 @@ import type { Machine } from '../../machine/machine.ts'
 import type { Finding } from '../../targets/finding.ts'
 import type { Target } from '../../targets/target.ts'
 import type { StackDirectory } from '../directory.ts'
+import type { PlannedHardware } from '../plan.ts'
 import type { Progress } from '../progress.ts'
 import type { Stack } from '../stack.ts'
 
@@ -20,7 +21,9 @@ export interface Place {
   /** The machine with what every machine has there. */
   complete(machine: Machine, site: Site): Machine
   /** Of PostgreSQL, where there is no data yet. */
-  postgresVersion(stack: Stack): Promise<string>
+  postgresVersion(stack: Stack): Promise<PostgresVersions>
+  /** What a machine that is made is made of, where that is more than processes. */
+  hardwareOf(machine: Machine): PlannedHardware | undefined
   /** Debian packages and users that this host needs for them. */
   needs(machines: readonly Machine[]): HostNeeds
   /** Whether the machines can be made; nothing is touched. */
@@ -29,6 +32,13 @@ export interface Place {
   refuseElsewhere(): Promise<void>
   /** Texts that machines are made from there, by machine and name of the file, for review; secrets are hidden. */
   describe(machines: readonly Machine[]): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>>
+}
+
+export interface PostgresVersions {
+  /** The one that is used. */
+  readonly version: string
+  /** All that can be had; undefined where only the machines know. */
+  readonly available: readonly string[] | undefined
 }
 
 export interface HostNeeds {

@@ -38,7 +38,7 @@ import { defineStack } from 'holdfast'
 const members: number = 2
 export default defineStack({ name: 'lab', domain: 'lab.test', etcd: { members } })`
   expect(await load(text)).toBe(
-    'etcd-1 etcd-2\nholdfast.config.ts: 2 members go on without 0 of them, as 1 would; an odd number is better',
+    'etcd-1 etcd-2\nholdfast.config.ts: 2 etcd members tolerate no failure, like 1; use an odd number',
   )
 })
 

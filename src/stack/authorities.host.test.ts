@@ -79,6 +79,7 @@ describe('another authority', () => {
     ask(planned)
     const why = 'is another one: it is trusted first, and signs once everything that runs trusts it'
     expect(planned.pending).toEqual([{ id: 'authority', what: 'authority', why }])
+    expect(planned.remarks).toEqual([expect.stringContaining('takes over in two rounds')])
     const introduced = await issue(given)
     expect(names(introduced.trusted)).toEqual(['lab authority', 'theirs'])
     expect(introduced.leaf).toBe(first.leaf)
@@ -99,6 +100,7 @@ describe('another authority', () => {
     expect(switched.trusted).toBe(introduced.trusted)
     expect(signer(switched.leaf)).toBe('theirs')
     expect(await switched.keyring.settle()).toBe(false)
+    expect(switched.keyring.remarks).toEqual([])
     expect(await issue(given)).toMatchObject({ leaf: switched.leaf, trusted: switched.trusted })
     expect(existsSync(join(directory, 'ca.key'))).toBe(false)
 

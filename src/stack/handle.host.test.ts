@@ -75,3 +75,15 @@ test('a stack that another command has changed meanwhile is not taken down by wh
   expect(running()).toEqual(before)
   expect(before).not.toEqual([])
 })
+
+test('machines that the user was not asked about are not taken down, and neither are the others', async () => {
+  const handle = await StackHandle.find({ ...context, state })
+  const downAs = (confirmed: readonly string[]) => handle.down('stop', () => undefined, confirmed)
+  await expect(downAs(['one'])).rejects.toMatchObject({
+    code: 'StackChanged',
+    message: expect.stringContaining('its machines have changed since the question (now: one, two)'),
+  })
+  expect(running()).toHaveLength(2)
+  await downAs(['two', 'one'])
+  expect(running()).toEqual([])
+})
