@@ -1,4 +1,4 @@
-// Questions to whoever sits at the terminal. They go to stderr, so that output can be piped elsewhere meanwhile.
+// Questions at the terminal. They go to stderr, so that output can be piped elsewhere meanwhile.
 
 import { createInterface } from 'node:readline/promises'
 import { HoldfastError } from '../lib/errors.ts'
@@ -24,7 +24,7 @@ export function askPassword(io: Io, prompt: string): Promise<string> {
     const onData = (chunk: Buffer | string) => {
       for (const key of chunk.toString()) {
         if (key === INTERRUPT) {
-          reject(new HoldfastError('Cancelled', 'Cannot go on: the question was not answered'))
+          reject(interrupted())
           return stop()
         }
         if (key === '\r' || key === '\n' || key === END) return stop()
@@ -35,10 +35,10 @@ export function askPassword(io: Io, prompt: string): Promise<string> {
   })
 }
 
-/** Asks before something is removed; false when it shall not be. Where nobody can be asked, --yes has to be given. */
+/** Asks before something is changed; false when the answer is not yes. Without a terminal, --yes has to be given. */
 export async function confirm(io: Io, question: string): Promise<boolean> {
   if (io.stdin.isTTY !== true)
-    throw new HoldfastError('Usage', `Cannot ask "${question}": there is nobody to answer; --yes is wanted`)
+    throw new HoldfastError('Usage', `Cannot ask "${question}": stdin is not a terminal; use --yes to proceed`)
   if (await askYes(io, question)) return true
   io.stderr.write('Nothing was changed\n')
   return false
@@ -47,16 +47,22 @@ export async function confirm(io: Io, question: string): Promise<boolean> {
 /** False unless the answer is yes. */
 async function askYes(io: Io, question: string): Promise<boolean> {
   const lines = createInterface({ input: io.stdin, output: io.stderr, terminal: io.stdin.isTTY === true })
-  const interrupted = new AbortController()
-  lines.once('SIGINT', () => interrupted.abort()).once('close', () => interrupted.abort())
+  const end = new AbortController()
+  lines.once('SIGINT', () => end.abort('SIGINT')).once('close', () => end.abort('close'))
   try {
-    const answer = await lines.question(`${question} [y/N] `, { signal: interrupted.signal })
+    const answer = await lines.question(`${question} [y/N] `, { signal: end.signal })
     return /^y(?:es)?$/iu.test(answer.trim())
   } catch (error) {
-    if (!interrupted.signal.aborted) throw error
+    if (!end.signal.aborted) throw error
     io.stderr.write('\n')
+    if (end.signal.reason === 'SIGINT') throw interrupted()
     return false
   } finally {
     lines.close()
   }
+}
+
+/** Ctrl-C instead of an answer. */
+function interrupted(): HoldfastError {
+  return new HoldfastError('Interrupted', 'Interrupted; nothing was changed')
 }

@@ -64,7 +64,7 @@ test('an unknown option is an error with the one that may be meant', async () =>
 })
 
 test('values too few or too many are errors', async () => {
-  await expect(parse('f', '--conf')).rejects.toThrow('option "--conf" is the last word; FILE is wanted after it')
+  await expect(parse('f', '--conf')).rejects.toThrow('option "--conf" is the last word; expected FILE after it')
   await expect(parse('f', '--quiet=yes')).rejects.toThrow('option "--quiet" takes no value')
   await expect(parse()).rejects.toThrow('FILE... is missing')
 })

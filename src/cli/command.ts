@@ -8,17 +8,14 @@ import type { Readable, Writable } from 'node:stream'
 import { closest } from '../lib/closest.ts'
 import { HoldfastError } from '../lib/errors.ts'
 
-/** Exit codes: 0 done, 1 failed, 2 wrong usage, 3 invalid input file, 4 changes found. */
-export const EXIT = { done: 0, failed: 1, usage: 2, invalidInput: 3, changes: 4 } as const
-
 /** The world outside the command, so that tests can bring their own. */
 export interface Io {
-  /** A terminal, when `isTTY` is set: somebody is there who can be asked. */
+  /** A terminal, when `isTTY` is set: questions can be answered there. */
   readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
   readonly stdout: Writable & { readonly isTTY?: boolean }
   readonly stderr: Writable & { readonly isTTY?: boolean }
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Aborted by the first SIGINT or SIGTERM after the call; the second one ends the process. */
+  /** Aborted by the first SIGINT or SIGTERM after the call, whose name is the reason; the second one ends the process. */
   stopSignal(): AbortSignal
   /** Calls the listener on every SIGHUP. */
   onHangup(listener: () => void): void
@@ -57,6 +54,8 @@ interface CommandDefinition<O extends Options> {
   readonly options: O
   /** Names of positionals; `FILE...` takes one or more, `[NAME]` and `[NAME...]` may be left out. Without it there are none. */
   readonly positionals?: readonly string[]
+  /** It runs until it is stopped: SIGTERM is its normal end. */
+  readonly isServer?: boolean
   /** Resolves to the exit code. */
   run(args: Arguments<O>, io: Io): Promise<number>
 }
@@ -66,13 +65,14 @@ export interface Command {
   readonly summary: string
   readonly usage: string
   readonly options: Options
+  readonly isServer: boolean
   run(argv: readonly string[], io: Io): Promise<number>
 }
 
 export function command<const O extends Options>(definition: CommandDefinition<O>): Command {
-  const { name, summary, usage, options } = definition
+  const { name, summary, usage, options, isServer = false } = definition
   const run = async (argv: readonly string[], io: Io) => definition.run(parseArguments(definition, argv), io)
-  return { name, summary, usage, options, run }
+  return { name, summary, usage, options, isServer, run }
 }
 
 function parseArguments<O extends Options>(definition: CommandDefinition<O>, argv: readonly string[]): Arguments<O> {
@@ -102,10 +102,10 @@ function parseArguments<O extends Options>(definition: CommandDefinition<O>, arg
     }
     const value = attached ?? option.bare ?? argv[++index]
     if (value === undefined)
-      throw usageError(definition, `option "--${name}" is the last word; ${option.value} is wanted after it`)
+      throw usageError(definition, `option "--${name}" is the last word; expected ${option.value} after it`)
     const before = options[name]
     if (Array.isArray(before)) before.push(value)
-    else if (before !== undefined) throw usageError(definition, `option "--${name}" is given twice; once is wanted`)
+    else if (before !== undefined) throw usageError(definition, `option "--${name}" is given twice; expected it once`)
     else options[name] = value
   }
   checkPositionals(definition, positionals)

@@ -8,7 +8,7 @@ import { enabledPlugins } from '../server/metrics/server-metrics.ts'
 import type { ForwardingBlock } from '../server/metrics/upstream-metrics.ts'
 import { spacesOf } from '../server/spaces.ts'
 import { StatsReader } from '../server/stats.ts'
-import type { TcpCounters } from '../server/tcp.ts'
+import type { TcpConnections } from '../server/tcp-connections.ts'
 import type { Generation } from './dns-service.ts'
 
 export interface ServiceState {
@@ -16,7 +16,7 @@ export interface ServiceState {
   readonly health: HealthProbe | undefined
   readonly reloadsFailed: number
   readonly sinkDropped: number
-  readonly tcp: TcpCounters
+  readonly tcp: TcpConnections
 }
 
 export function renderServiceMetrics({ loaded, server, zones }: Generation, state: ServiceState): string {
@@ -62,6 +62,6 @@ export function renderServiceMetrics({ loaded, server, zones }: Generation, stat
     logLinesDroppedTotal: state.sinkDropped + server.logLinesDropped,
     tcpConnections: state.tcp.open,
     tcpConnectionsTotal: state.tcp.accepted,
-    tcpConnectionsRefusedTotal: state.tcp.refused,
+    tcpConnectionsEvictedTotal: state.tcp.evicted,
   })
 }

@@ -15,10 +15,10 @@ import { HttpServer, httpEndpoints } from '../server/http.ts'
 import { HealthProbe } from '../server/metrics/health-probe.ts'
 import { NameServer } from '../server/name-server.ts'
 import { spacesOf } from '../server/spaces.ts'
-import type { TcpCounters } from '../server/tcp.ts'
+import { TcpConnections } from '../server/tcp-connections.ts'
 import { Control } from '../zone/epoch.ts'
 import { renderServiceMetrics } from './dns-metrics.ts'
-import type { ServerStatus } from './server-status.ts'
+import type { RefusedConfiguration, ServerStatus } from './server-status.ts'
 import { ZoneTable } from './zone-table.ts'
 
 export interface LoadedConfig {
@@ -45,6 +45,11 @@ export interface Generation {
   readonly zones: ZoneTable
 }
 
+/**
+ * How long large zones are waited for. A server that starts answers with what it has; one that reloads has all zones in
+ * service, and stays with them until the others are ready to take their place.
+ */
+const PATIENCE_MS = { start: 1000, reload: 60_000 } as const
 /** More zones than at the start get counters of their own up to this factor. */
 const SLOT_HEADROOM = 2
 const FEWEST_SLOTS = 1024
@@ -52,11 +57,13 @@ const FEWEST_SLOTS = 1024
 export class DnsService {
   readonly #options: DnsServiceOptions
   readonly #http: HttpServer
-  readonly #tcpCounters: TcpCounters = { open: 0, accepted: 0, refused: 0 }
+  readonly #tcpConnections = new TcpConnections()
   readonly #cookieSecret = randomBytes(16)
   #generation: Generation | undefined
   #health: HealthProbe | undefined
   #reloadsFailed = 0
+  /** Until a reload succeeds. */
+  #refused: RefusedConfiguration | undefined
   /** One reload at a time. */
   #reloading: Promise<void> = Promise.resolve()
   #reloadWaits = false
@@ -118,10 +125,12 @@ export class DnsService {
       await this.#http.serve(httpEndpoints(loaded.config))
       this.#generation = await this.#startGeneration(loaded, previous)
       this.#probeHealth(loaded.config)
+      this.#refused = undefined
       log.info('Reloaded the configuration')
     } catch (thrown) {
       if (this.#stopping) return
       this.#reloadsFailed++
+      this.#refused = refusedBy(thrown)
       const [first, ...more] = messageOf(thrown).split('\n')
       log.error(`Cannot reload, the previous configuration stays in service: ${first}`)
       for (const line of more) log.error(line)
@@ -170,6 +179,7 @@ export class DnsService {
         control: control.buffer,
         readers: [port2],
         requireNs: loaded.requireNs,
+        patienceMs: previous === undefined ? PATIENCE_MS.start : PATIENCE_MS.reload,
         stateDirectory: loaded.config.state,
         spaces: loaded.config.blocks.map(loaderSpaceOf).filter(({ space }) => spaces[space] === space),
       },
@@ -199,7 +209,7 @@ export class DnsService {
           cookieSecret: this.#cookieSecret,
           log,
           sink,
-          tcpCounters: this.#tcpCounters,
+          tcpConnections: this.#tcpConnections,
           plainUdp,
           onFatal,
         },
@@ -223,7 +233,9 @@ export class DnsService {
     const { version } = this.#options
     const zones = this.#generation?.zones
     const ready = zones?.notReady().length === 0
-    return { version, ready, ...(zones?.status() ?? { sources: [], zones: [] }) }
+    const refused = this.#refused
+    const configuration = refused === undefined ? {} : { configuration: refused }
+    return { version, ready, ...configuration, ...(zones?.status() ?? { sources: [], zones: [] }) }
   }
 
   #metrics(): string {
@@ -234,8 +246,27 @@ export class DnsService {
       health: this.#health,
       reloadsFailed: this.#reloadsFailed,
       sinkDropped: sink.droppedLines,
-      tcp: this.#tcpCounters,
+      tcp: this.#tcpConnections,
     })
+  }
+}
+
+const ERRORS_SHOWN = 5
+
+function refusedBy(thrown: unknown): RefusedConfiguration {
+  const code = thrown instanceof HoldfastError ? thrown.code : 'LoaderFailed'
+  const faults = thrown instanceof HoldfastError ? thrown.problems : []
+  const errors =
+    faults.length > 0
+      ? faults.map(({ message, place }) => ({ code, message, place }))
+      : messageOf(thrown)
+          .split('\n')
+          .map((message) => ({ code, message }))
+  return {
+    state: 'refused',
+    since: new Date().toISOString(),
+    errorCount: errors.length,
+    errors: errors.slice(0, ERRORS_SHOWN),
   }
 }
 

@@ -4,7 +4,8 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { HoldfastError, messageOf } from '../lib/errors.ts'
 import { Log } from '../lib/log.ts'
 import { LogSink } from '../lib/log-sink.ts'
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { type ConfigSource, ConfigWatch } from './config-source.ts'
 import { type ConfigWithNotices, configOf } from './dns-config.ts'
 import { Outputs } from './dns-outputs.ts'
@@ -15,7 +16,8 @@ const MOST_WORKERS = 256
 
 export const dnsCommand = command({
   name: 'dns',
-  summary: 'Run the name server, from names.yaml, a Corefile or directories of zone files',
+  isServer: true,
+  summary: 'Run a name server: names.yaml, a Corefile or zone files',
   usage: '--config names.yaml | -conf Corefile | --zones DIR [--listen ADDR:PORT]',
   options: {
     config: { value: 'FILE', summary: 'run this names.yaml' },

@@ -5,7 +5,8 @@ import { isProblem } from '../targets/finding.ts'
 import { installPackages } from '../targets/local/packages.ts'
 import { makeSystemUser, OWN_USER } from '../targets/local/system-user.ts'
 import { hasColour } from './colour.ts'
-import { command, EXIT, type Io } from './command.ts'
+import { command, type Io } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { chooseSubject, type DoctorSubject } from './doctor-subject.ts'
 import { formatFindings } from './doctor-table.ts'
 import { passedEnv } from './passed-env.ts'
@@ -13,7 +14,7 @@ import { isRoot, stackOptions } from './stack-choice.ts'
 
 export const doctorCommand = command({
   name: 'doctor',
-  summary: 'Say whether this host can run a stack, and what to do when it cannot',
+  summary: "Check this host's prerequisites and suggest fixes",
   usage: '[FILE] [--fix] [--json]',
   positionals: ['[FILE]'],
   options: {

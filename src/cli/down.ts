@@ -3,14 +3,15 @@
 
 import { HoldfastError } from '../lib/errors.ts'
 import { confirm } from './ask.ts'
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { downQuestion } from './down-question.ts'
 import { ProgressView } from './progress-view.ts'
 import { openHandle, refuseGuess, stackOptions, withoutOption } from './stack-choice.ts'
 
 export const downCommand = command({
   name: 'down',
-  summary: 'Stop a stack; with --keep-data or --purge, take it away, too',
+  summary: 'Stop a stack; --keep-data or --purge also removes it',
   usage: '[FILE] [--keep-data | --purge] [--foreign] [--yes]',
   positionals: ['[FILE]'],
   options: {
@@ -34,7 +35,7 @@ export const downCommand = command({
     const how = purge ? 'purge' : keepData ? 'keep-data' : 'stop'
     if (!yes && !(await confirm(io, downQuestion(handle.name, machines.length, how)))) return EXIT.failed
     using view = new ProgressView(io, io.stderr, { machines })
-    await handle.down(how, view.report)
+    await handle.down(how, view.report, yes ? undefined : machines)
     view.report({
       machine: undefined,
       state: 'ready',

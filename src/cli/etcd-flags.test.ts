@@ -87,7 +87,7 @@ test('a password is asked for without being shown, and asking can be refused', a
   expect(printed.stderr).toBe('Password of ann: \n')
   expect(raw).toEqual([true, false])
   await expect(read(['--user', 'ann'], { terminal: true, stdin: 'sec\u0003' })).rejects.toMatchObject({
-    code: 'Cancelled',
+    code: 'Interrupted',
   })
 })
 

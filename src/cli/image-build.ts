@@ -6,14 +6,15 @@ import { buildImage, type BuiltImage } from '../image/build-image.ts'
 import { IMAGE_FORMATS, type Place } from '../image/image.ts'
 import { type PackageList, parsePackageList } from '../image/package-list.ts'
 import { HoldfastError, reasonOf } from '../lib/errors.ts'
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { formatElapsed } from './duration.ts'
 import { IMAGE_OPTIONS, openImageStore } from './image-store.ts'
 import { formatBytes } from './image-table.ts'
 
 export const imageBuildCommand = command({
   name: 'image build',
-  summary: 'Build a disk image that machines boot from without a network',
+  summary: 'Build a disk image that boots without a network',
   usage: '[--format qcow2|tar|directory] [--output PATH] [--from-list FILE] [--json]',
   options: {
     format: {

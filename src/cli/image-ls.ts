@@ -1,6 +1,7 @@
 // `holdfast image ls`: the images that were built and are kept.
 
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { IMAGE_OPTIONS, openImageStore } from './image-store.ts'
 import { formatImages } from './image-table.ts'
 

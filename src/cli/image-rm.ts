@@ -2,7 +2,8 @@
 
 import { withLock } from '../image/lock.ts'
 import { HoldfastError } from '../lib/errors.ts'
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { IMAGE_OPTIONS, openImageStore } from './image-store.ts'
 
 export const imageRmCommand = command({

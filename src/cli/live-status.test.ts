@@ -22,7 +22,9 @@ function status(roles: Readonly<Record<string, string>>, more: Partial<StackStat
       lagBytes: undefined,
       certificateExpires: undefined,
       restarts: 0,
+      problem: undefined,
       lastError: undefined,
+      disk: undefined,
     }),
   )
   const primary = machines.find(({ role }) => role === 'primary')
@@ -30,8 +32,11 @@ function status(roles: Readonly<Record<string, string>>, more: Partial<StackStat
     stack: 'lab',
     file: 'stack.yaml',
     directory: '/lab',
+    state: 'ready',
     isReady: true,
+    stoppedAt: undefined,
     problems: [],
+    clusters: [],
     isSupervised: true,
     supervisorPid: 1,
     machines,
@@ -54,14 +59,14 @@ test('the table is painted in place, and stays at the end', () => {
     '$ holdfast status --watch',
     'lab: ready, 2 machines',
     '',
-    'MACHINE     ADDRESS     ROLE     STATE  VERSION  RESTARTS',
-    'postgres-1  127.1.30.1  replica  ready  15.18           0',
-    'postgres-2  127.1.30.2  primary  ready  15.18           0',
+    'MACHINE     ADDRESS     ROLE     STATE  VERSION',
+    'postgres-1  127.1.30.1  replica  ready  15.18',
+    'postgres-2  127.1.30.2  primary  ready  15.18',
     '',
     'NAME                 ANSWER',
     'primary.pg.lab.test  127.1.30.2',
   ]
-  expect(terminal.everything).toEqual([...table, '', 'Ctrl-C ends this view; lab goes on'])
+  expect(terminal.everything).toEqual([...table, '', 'Ctrl-C to exit; lab keeps running'])
   expect(terminal.isCursorVisible).toBe(false)
   view.close()
   expect(terminal.everything).toEqual(table)
@@ -92,15 +97,15 @@ test('it follows the size of the terminal', () => {
   expect(terminal.screen).toEqual([
     'lab: ready, 50 machines',
     '',
-    'MACHINE     ROLE     STATE  RESTARTS',
-    'postgres-0  replica  ready         0',
-    'postgres-1  replica  ready         0',
+    'MACHINE     ADDRESS     ROLE     STATE',
+    'postgres-0  127.1.30.1  replica  ready',
+    'postgres-1  127.1.30.2  replica  ready',
     '… and 48 more: 48 ready',
     '',
     'NAME                 ANSWER',
     'primary.pg.lab.test  no answer',
     '',
-    'Ctrl-C ends this view; lab goes on',
+    'Ctrl-C to exit; lab keeps running',
   ])
   view.close()
 })
@@ -114,12 +119,17 @@ test('elsewhere there is the table once, and then a line for each change', () =>
   vi.advanceTimersByTime(2000)
   view.show(after)
   const [first, second] = after.machines
-  const error = 'exit code 137'
+  const at = new Date().toISOString()
+  const error = { at, service: 'patroni', kind: 'exited', exitCode: 137, message: 'exit code 137' } as const
   view.show({
     ...after,
+    state: 'down',
     isReady: false,
     problems: ['postgres: 1 of 2 members', 'etcd: no leader'],
-    machines: [{ ...first, state: 'not ready', role: undefined, restarts: 1, lastError: error }, second],
+    machines: [
+      { ...first, state: 'down', role: undefined, restarts: 1, lastError: error, problem: 'no leader' },
+      second,
+    ],
   })
   view.show({ ...after, machines: [second, { ...first, machine: 'postgres-3' }] })
   view.close()
@@ -127,8 +137,8 @@ test('elsewhere there is the table once, and then a line for each change', () =>
     '12:03:06 postgres-1: primary → replica',
     '12:03:06 postgres-2: sync standby → primary',
     '12:03:06 primary.pg.lab.test: 127.1.30.1 → 127.1.30.2',
-    '12:03:06 postgres-1: ready → not ready, restarted by itself, 1 so far, exit code 137',
-    '12:03:06 lab: not ready: postgres: 1 of 2 members, etcd: no leader',
+    '12:03:06 postgres-1: ready → down, restarted by itself, 1 so far, patroni: exit code 137, no leader',
+    '12:03:06 lab: down: postgres: 1 of 2 members, etcd: no leader',
     '12:03:06 postgres-3: added',
     '12:03:06 postgres-1: removed',
     '12:03:06 lab: ready',
@@ -157,7 +167,7 @@ test('a stack is read again and again until the signal', async () => {
   let reads = 0
   const stack = { status: async () => (++reads === 1 ? before : after) }
   const watching = watchStatus(stack, { env: {}, stdout: terminal }, stop.signal)
-  await vi.waitFor(() => expect(terminal.screen.join('\n')).toMatch(/postgres-2 .* primary/u), 5000)
+  await vi.waitFor(() => expect(terminal.screen.join('\n')).toMatch(/postgres-2 .* primary/u), 60_000)
   stop.abort()
   await watching
   expect(reads).toBe(2)

@@ -1,4 +1,4 @@
-// The status of a stack, followed: on a terminal the table is painted in place and what changed stands out for a while;
+// The status of a stack, followed: on a terminal the table is painted in place and changes are highlighted for a while;
 // elsewhere each change is a line.
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -72,7 +72,7 @@ export class LiveStatus {
 
   #repaint(): void {
     if (this.#status === undefined) return
-    const footer = painter(this.#colour)('dim', `Ctrl-C ends this view; ${printable(this.#status.stack)} goes on`)
+    const footer = painter(this.#colour)('dim', `Ctrl-C to exit; ${printable(this.#status.stack)} keeps running`)
     this.#area?.paint([...this.#lines(2), '', footer])
   }
 
@@ -91,7 +91,7 @@ function asText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
-/** Shows how a stack stands, every second until the signal. */
+/** Shows the status of a stack, every second until the signal. */
 export async function watchStatus(
   stack: { status(signal: AbortSignal): Promise<StackStatus> },
   io: Pick<Io, 'env' | 'stdout'>,

@@ -3,7 +3,8 @@
 import { HoldfastError } from '../lib/errors.ts'
 import { closest } from '../lib/closest.ts'
 import { hasColour } from './colour.ts'
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { logFormatter } from './log-lines.ts'
 import { openHandle, stackOptions } from './stack-choice.ts'
 
@@ -11,7 +12,7 @@ const DEFAULT_LINES = 20
 
 export const logsCommand = command({
   name: 'logs',
-  summary: 'Show what the services of a stack, or of some of its machines, have written',
+  summary: 'Show the logs of a stack or of some of its machines',
   usage: '[MACHINE...] [--follow] [--lines N] [--file FILE]',
   positionals: ['[MACHINE...]'],
   options: {

@@ -1,4 +1,4 @@
-// Machines to which the same happens, told once: three etcd members differ in their names and addresses, and so would a
+// Machines to which the same happens, reported once: three etcd members differ in their names and addresses, and so would a
 // thousand. What is compared is what would be printed, with every machine's name and address standing for any other.
 
 import type { MachinePlan } from '../stack/plan.ts'
@@ -16,15 +16,17 @@ export interface PlanGroup<Line extends { readonly text: string }> {
 export function groupAlike<Line extends { readonly text: string }>(
   machines: readonly MachinePlan[],
   linesOf: (machine: MachinePlan) => readonly Line[],
+  headOf: (machine: MachinePlan) => string = () => '',
 ): PlanGroup<Line>[] {
   const own = new Set(machines.flatMap(({ machine, address }) => [machine, address]))
   const described = machines.map((plan) => {
     const lines = linesOf(plan)
     return { plan, lines, text: lines.map((line) => line.text).join('\n') }
   })
-  const groups = Map.groupBy(described, ({ plan: { kind, action, effect }, text }) =>
-    [kind, action, effect, withoutNames(text, own)].join('\n'),
-  )
+  const groups = Map.groupBy(described, ({ plan, text }) => {
+    const { kind, action, effect } = plan
+    return [kind, action, effect, headOf(plan), withoutNames(text, own)].join('\n')
+  })
   return [...groups.values()].map((alike) => ({
     machines: alike.map(({ plan }) => plan),
     lines: alike[0].lines,

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { diffLines } from '../lib/diff.ts'
-import type { Detail, MachinePlan, Plan } from '../stack/plan.ts'
+import { type Detail, makePlan, type MachinePlan, type Plan, type PlannedHardware } from '../stack/plan.ts'
 import { formatPlan, type PlanTextOptions } from './plan-text.ts'
 
 const PLAIN: PlanTextOptions = { colour: false }
 
 function plan(...machines: readonly MachinePlan[]): Plan {
-  return { stack: 'lab', file: '/home/me/stack.yaml', machines }
+  return makePlan({ stack: 'lab', file: '/home/me/stack.yaml', machines, restarts: [], credentials: [], remarks: [] })
 }
 
 function machine(name: string, changes: Partial<MachinePlan> = {}): MachinePlan {
@@ -26,20 +26,23 @@ function newEtcd(number: number, more: readonly Detail[] = []): MachinePlan {
 
 function newFile(name: string, lines: readonly string[] = []): Detail {
   const diff = lines.map((text) => ({ sign: '+', text }) as const)
-  return { what: 'file', name, change: 'add', why: 'new', effect: 'start', diff }
+  return { what: 'file', name, change: 'add', reason: 'new', why: 'new', effect: 'start', diff }
 }
 
 function parameter(before: string, after: string): MachinePlan {
   const text = (value: string) => `postgresql:\n  parameters:\n    - a\n    max_connections: ${value}\n`
   const diff = diffLines(text(before), text(after))
   const details: Detail[] = [
-    { what: 'file', name: '/etc/patroni.yml', change: 'change', why: 'content differs', effect: 'restart', diff },
+    {
+      ...{ what: 'file', name: '/etc/patroni.yml', change: 'change', reason: 'content' },
+      ...{ why: 'content differs', effect: 'restart', diff },
+    },
   ]
   return machine('postgres-1', { kind: 'postgres', action: 'update', effect: 'restart', details })
 }
 
 test('nothing to do is one line', () => {
-  expect(formatPlan(plan(machine('etcd-1')), PLAIN)).toBe('No changes: lab is as stack.yaml says\n')
+  expect(formatPlan(plan(machine('etcd-1')), PLAIN)).toBe('No changes. lab matches stack.yaml\n')
 })
 
 test('machines with the same change are told together, with the details once', () => {
@@ -62,6 +65,7 @@ test('a change is told with its reason, its effect and its lines; what stays as 
     what: 'member',
     name: 'dns-3',
     change: 'remove',
+    reason: 'left',
     why: 'no longer in the stack file',
     effect: 'remove',
     diff: [],
@@ -93,7 +97,9 @@ test('with verbose, new files are shown whole', () => {
 })
 
 test('a machine that differs from the others stands alone', () => {
-  const step: Detail = { what: 'service', name: 'etcd-auth', change: 'add', why: 'new', effect: 'start', diff: [] }
+  const step: Detail = {
+    ...{ what: 'service', name: 'etcd-auth', change: 'add', reason: 'new', why: 'new', effect: 'start', diff: [] },
+  }
   const text = formatPlan(plan(newEtcd(1, [step]), newEtcd(2), newEtcd(3)), PLAIN)
   expect(text).toContain('+ etcd-1  127.77.10.1  starts etcd\n    + file')
   expect(text).toContain('    + service etcd-auth\n\n+ etcd-2  127.77.10.2  starts etcd\n+ etcd-3')
@@ -132,7 +138,7 @@ test('no line is wider than the terminal, and nothing in it steers the terminal'
 test('a machine that is made anew says why, and one that waits for its next start says so', () => {
   const change = (name: string, effect: 'replace' | 'next start', why: string): Detail => {
     const diff = diffLines('1024', '2048')
-    return { what: 'hardware', name, change: 'change', why, effect, diff }
+    return { what: 'hardware', name, change: 'change', reason: 'hardware', why, effect, diff }
   }
   const anew = machine('etcd-1', {
     ...{ action: 'replace', effect: 'replace' },
@@ -156,4 +162,113 @@ test('a machine that is made anew says why, and one that waits for its next star
 
 0 to create, 1 to update, 1 to make anew, 0 to delete; 0 restarts
 `)
+})
+
+test('restarts of PostgreSQL for its parameters are named and counted, and what that means for writes', () => {
+  const detail: Detail = {
+    ...{ what: 'parameter', name: 'max_connections', change: 'change', reason: 'parameter' },
+    ...{ why: 'needs a restart', effect: 'restart' },
+    diff: [
+      { sign: '-', text: '100' },
+      { sign: '+', text: '150' },
+    ],
+  }
+  const members = [1, 2, 3].map((i) =>
+    machine(`postgres-${i}`, { kind: 'postgres', action: 'update', effect: 'restart', details: [detail] }),
+  )
+  const restart = { parameters: ['max_connections'], isPrimary: false, how: 'restart' } as const
+  const restarts = [
+    { ...restart, machine: 'postgres-2' },
+    { ...restart, machine: 'postgres-3' },
+    { ...restart, machine: 'postgres-1', isPrimary: true, how: 'switchover' as const },
+  ]
+  const text = formatPlan({ ...plan(...members), restarts, remarks: ['mind this'] }, PLAIN)
+  expect(text).toBe(`Plan for lab, from /home/me/stack.yaml
+
+~ postgres-1  127.77.10.1  restarts PostgreSQL (max_connections)
+    it is the primary: a standby takes over first, writes pause meanwhile
+    ~ parameter max_connections: needs a restart
+        - 100
+        + 150
+
+~ postgres-2  127.77.10.2  restarts PostgreSQL (max_connections)
+~ postgres-3  127.77.10.3  restarts PostgreSQL (max_connections)
+  on each of them:
+    ~ parameter max_connections: needs a restart
+        - 100
+        + 150
+
+Note: mind this
+0 to create, 3 to update, 0 to delete; 3 restarts, 1 switchover
+`)
+})
+
+test.each([
+  [
+    { effect: 'restart' },
+    [{ isPrimary: true }],
+    'restarts PostgreSQL (a)\n    it is the primary: writes pause until it is back',
+  ],
+  [{ effect: 'start' }, [{}], 'starts PostgreSQL, then restarts it (a)'],
+  [{ effect: 'restart' }, [{}, {}], 'restarts PostgreSQL twice (a)'],
+  [{ effect: 'restart' }, [{ parameters: [] }], 'restarts PostgreSQL (pending)'],
+  [{ effect: 'remove', action: 'delete' }, [{}], 'restarts PostgreSQL (a), then stops it; removed with its data'],
+] as const)('%j with restarts %j: %s', (change, given, words) => {
+  const member = machine('postgres-1', { kind: 'postgres', action: 'update', ...change })
+  const restarts = given.map((each) => {
+    return { machine: 'postgres-1', parameters: ['a'], isPrimary: false, how: 'restart' as const, ...each }
+  })
+  const text = formatPlan({ ...plan(member), restarts }, PLAIN)
+  expect(text).toContain(`  ${words}\n`)
+  expect(text).toContain(`; ${given.length} restart${given.length === 1 ? '' : 's'}\n`)
+})
+
+test('a virtual machine that is made is described in one line each, whatever the width', () => {
+  const hardware = (name: string): PlannedHardware => ({
+    ...{ domain: `lab-${name}`, hypervisor: 'qemu:///system', vcpus: 2, memoryMib: 8192 },
+    ...{ disks: ['disk default/base.qcow2 (copy, 10 GiB)'], networks: ['network mynetwork 192.168.121.4'] },
+  })
+  const machines = [1, 2].map((i) => ({ ...newEtcd(i), hardware: hardware(`etcd-${i}`) }))
+  expect(formatPlan(plan(...machines), { ...PLAIN, width: 60 })).toContain(`
++ etcd-1  127.77.10.1  starts etcd
+    new VM lab-etcd-1 on qemu:///system: 2 vCPUs, 8 GiB memory, disk default/base.qcow2 (copy, 10 GiB), network mynetwork 192.168.121.4
++ etcd-2  127.77.10.2  starts etcd
+    new VM lab-etcd-2 on qemu:///system: 2 vCPUs, 8 GiB memory, disk default/base.qcow2 (copy, 10 GiB), network mynetwork 192.168.121.4
+  on each of them`)
+})
+
+test('a primary whose Patroni restarts hands over first', () => {
+  const service: Detail = {
+    ...{ what: 'service', name: 'patroni', change: 'change', reason: 'started-otherwise', why: 'changed' },
+    ...{ effect: 'restart', diff: [] },
+  }
+  const member = { kind: 'postgres', action: 'update', effect: 'restart', details: [service] } as const
+  const text = formatPlan(
+    plan(machine('postgres-1', { ...member, handsOver: true }), machine('postgres-2', member)),
+    PLAIN,
+  )
+  expect(text).toContain(
+    'restarts PostgreSQL\n    it is the primary: a standby takes over first, writes pause meanwhile\n',
+  )
+  expect(text).toContain('; 2 restarts\n')
+})
+
+test('a restart of a service of the machine itself is none of PostgreSQL', () => {
+  const logs: Detail = {
+    ...{ what: 'file', name: '/etc/logs', change: 'change', reason: 'content', why: 'content differs' },
+    ...{ effect: 'restart', hostService: 'fluent-bit', diff: [] },
+  }
+  const member = machine('postgres-1', { kind: 'postgres', action: 'update', effect: 'restart', details: [logs] })
+  expect(formatPlan(plan(member), PLAIN)).toContain('127.77.10.1  restarts fluent-bit\n')
+  const restarts = [
+    { machine: 'postgres-1', parameters: ['max_connections'], isPrimary: false, how: 'restart' as const },
+  ]
+  expect(formatPlan({ ...plan(member), restarts }, PLAIN)).toContain('restarts PostgreSQL (max_connections)\n')
+})
+
+test('credentials of the operator are a change of their own', () => {
+  const credentials = [{ id: 'patroni/operator', what: 'certificate', why: 'has lost its key' }] as const
+  const text = formatPlan({ ...plan(machine('etcd-1')), credentials }, PLAIN)
+  expect(text).toContain('\n~ certificate patroni/operator: has lost its key; issued by "up"\n')
+  expect(text).toContain('0 to create, 0 to update, 0 to delete')
 })

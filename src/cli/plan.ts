@@ -2,14 +2,15 @@
 
 import { isEmpty } from '../stack/plan.ts'
 import { hasColour } from './colour.ts'
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { widthOf } from './live-area.ts'
 import { formatPlan } from './plan-text.ts'
 import { openStack, stackOptions, withoutOption } from './stack-choice.ts'
 
 export const planCommand = command({
   name: 'plan',
-  summary: 'Show what "up" would change, and why; exit code 4 when there is something',
+  summary: 'Preview what "up" would change; exits 4 with changes',
   usage: '[FILE] [--verbose] [--json]',
   positionals: ['[FILE]'],
   options: {
@@ -20,7 +21,7 @@ export const planCommand = command({
   },
   async run(args, io) {
     const operator = await openStack(args, io, { without: args.options.without })
-    const plan = await operator.plan()
+    const plan = await operator.plan(io.stopSignal())
     const { verbose, json } = args.options
     const colour = hasColour(io, io.stdout)
     io.stdout.write(

@@ -39,6 +39,31 @@ export function changesJson(changes: Changes): string {
   return `${JSON.stringify({ changes: rowsOf(changes) })}\n`
 }
 
+/** What a single dry run found, after Kubernetes and etcd were read. */
+export interface Preview {
+  readonly changes: Changes
+  /** Names that objects ask for, and those of them that the domain filters let through. */
+  readonly filtered: { readonly names: number; readonly matching: number }
+  /** Some kinds of objects could not be listed, so the changes are not all. */
+  readonly isPartial: boolean
+}
+
+export function previewText({ changes, filtered, isPartial }: Preview): string {
+  const rows = rowsOf(changes).length
+  const [table, count] = rows === 0 ? ['', 'Nothing to change'] : [changesText(changes), `${rows} to change`]
+  const found = isPartial ? `Incomplete, as some objects could not be read: ${rows} to change so far` : count
+  return `${table}${found}; ${matching(filtered)}\n`
+}
+
+/** One line. */
+export function previewJson({ changes, filtered, isPartial }: Preview): string {
+  return `${JSON.stringify({ changes: rowsOf(changes), ...filtered, complete: !isPartial })}\n`
+}
+
+function matching({ names, matching: count }: Preview['filtered']): string {
+  return `${count} of ${names} ${names === 1 ? 'name matches' : 'names match'} the domain filters`
+}
+
 function rowsOf({ create, updateOld, updateNew, delete: gone }: Changes): Row[] {
   const rows = [
     ...create.map((after) => row('create', undefined, after)),

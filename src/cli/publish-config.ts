@@ -7,6 +7,7 @@ import type { EtcdOptions } from '../etcd/options.ts'
 import { HoldfastError, reasonOf } from '../lib/errors.ts'
 import type { NotifyOptions } from '../names/outputs/notify.ts'
 import { explain, wantedByDefault } from '../document/explain.ts'
+import { listProblems } from '../document/located.ts'
 import { endpoint, list, map, number, path, permissions, text, written } from '../document/values.ts'
 import { YamlText } from '../document/yaml-text.ts'
 import { parseDuration } from '../document/notation.ts'
@@ -108,8 +109,8 @@ function readYaml<T extends z.ZodType>(file: string, wanted: T): z.output<T> {
   const parsed = wanted.safeParse(yaml.value, { error: wantedByDefault })
   const faults = yaml.faults.length > 0 || parsed.success ? yaml.faults : explain(parsed.error.issues, yaml)
   if (parsed.success && faults.length === 0) return parsed.data
-  const lines = faults.map(({ place, message }) => `Cannot load ${file}:${place}: ${message}`)
-  throw new HoldfastError('PublishConfigInvalid', lines.join('\n'))
+  const { message, ...rest } = listProblems(file, faults)
+  throw new HoldfastError('PublishConfigInvalid', message, rest)
 }
 
 function readText(file: string): string {

@@ -20,7 +20,8 @@ export const LEASE_FLAG = {
 
 export const DELETIONS_FLAG = {
   value: 'N',
-  summary: 'names that may go in one run; unless given, not the greater part of them unseen',
+  summary:
+    'maximum deletions per run (default: refuses to delete most names unless their objects were seen being deleted)',
 } as const
 
 export const HTTP_FLAG = { value: 'ADDR:PORT', summary: 'serve /metrics and /healthz there' } as const

@@ -21,3 +21,10 @@ test.each([
   expect(stderr).toContain(message)
   expect(code).toBe(2)
 })
+
+test('a dry run that could read neither Kubernetes nor etcd prints no result, and ends at once', async () => {
+  const args = ['--source=ingress', '--once', '--dry-run', '--kubeconfig=/nonexistent', '--endpoints=127.0.0.1:1']
+  const { code, stdout } = await holdfast(['publish', 'kubernetes', ...args])
+  expect(stdout).toBe('')
+  expect(code).toBe(1)
+})

@@ -17,12 +17,13 @@ import type { Registry } from '../names/registry/registry.ts'
 import { txtRegistry } from '../names/registry/txt.ts'
 import type { HttpAddress } from '../server/config.ts'
 import { kubeAccess } from '../server/kubernetes-config.ts'
-import { command, EXIT, type Io } from './command.ts'
+import { command, type Io } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { ETCD_FLAGS, type EtcdFlags } from './etcd-flags.ts'
 import { readEtcdUrls } from './etcd-urls.ts'
 import { ExternalDnsFlags } from './external-dns-flags.ts'
 import { externalDnsOptions } from './external-dns-options.ts'
-import { changesJson, changesText, together } from './publish-changes.ts'
+import { changesJson, changesText, previewJson, previewText, together } from './publish-changes.ts'
 import {
   DELETIONS_FLAG,
   LEASE_FLAG,
@@ -44,7 +45,8 @@ const MANAGED_TYPES = ['A', 'AAAA', 'CNAME'] as const
 
 export const publishKubernetesCommand = command({
   name: NAME,
-  summary: 'Keep records in etcd equal to what Kubernetes objects ask for, as ExternalDNS does',
+  isServer: true,
+  summary: 'Publish names of Kubernetes objects, like ExternalDNS',
   usage: '--source KIND... [--provider coredns] [--domain-filter DOMAIN]... [OPTIONS]',
   options: {
     'max-deletions': DELETIONS_FLAG,
@@ -62,7 +64,7 @@ export const publishKubernetesCommand = command({
     const format = options.json ? changesJson : changesText
     const publish = await publishOptions(flags, options, io)
     const quiet = options.quiet || /^(?:panic|fatal|error)$/u.test(flags.choice('log-level', LOG_LEVELS) ?? '')
-    // What would be done is the output then; what is told beside it goes elsewhere.
+    // In a dry run stdout is the plan, so the log goes to stderr.
     const sink = new LogSink(dryRun ? 2 : 1)
     const log = new Log(sink, { quiet })
     for (const each of unmet) log.warning(each)
@@ -80,10 +82,14 @@ export const publishKubernetesCommand = command({
       const metrics = metricsAddress(flags)
       if (metrics !== undefined)
         await servePublisher(metrics, () => publisher.state, AbortSignal.any([signal, end.signal]))
-      const done = await publisher.run()
-      if (dryRun && once) io.stdout.write(format(together(planned)))
+      const outcome = await publisher.run()
       if (signal.aborted) log.info(`Stopping on ${String(signal.reason)}`)
-      return done ? EXIT.done : EXIT.failed
+      if (!dryRun || !once) return outcome === 'done' ? EXIT.done : EXIT.failed
+      if (outcome === 'unread') return EXIT.failed
+      const preview = { changes: together(planned), filtered: publisher.filtered, isPartial: outcome === 'partial' }
+      io.stdout.write(options.json ? previewJson(preview) : previewText(preview))
+      if (preview.isPartial) return EXIT.failed
+      return planned.length === 0 ? EXIT.done : EXIT.changes
     } finally {
       end.abort()
       await sink.flush()

@@ -12,7 +12,8 @@ import { EndpointPublisher, type PublishOptions } from '../names/outputs/publish
 import { ZoneFilePublisher } from '../names/outputs/publish-zone-file.ts'
 import { inValueRegistry } from '../names/registry/in-value.ts'
 import { kubeAccess } from '../server/kubernetes-config.ts'
-import { command, EXIT, type Io } from './command.ts'
+import { command, type Io } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { ETCD_FLAGS, type EtcdFlags } from './etcd-flags.ts'
 import { readEtcdUrls } from './etcd-urls.ts'
 import {
@@ -37,7 +38,8 @@ const INTERVAL_MS = 60_000
 
 export const publishKubevirtCommand = command({
   name: NAME,
-  summary: "Publish names of KubeVirt's virtual machines, as KubeSecondaryDNS does: as a zone file or into etcd",
+  isServer: true,
+  summary: "Publish names of KubeVirt's VMs, like KubeSecondaryDNS",
   usage: '[--domain DOMAIN] [--name-server-ip ADDRESS,...] [--directory DIR | --to etcd]',
   options: {
     domain: { value: 'DOMAIN', summary: 'what follows "vm" in the names, or DOMAIN' },

@@ -3,17 +3,21 @@
 
 import { once } from 'node:events'
 import { EtcdClient } from '../etcd/client.ts'
-import { messageOf } from '../lib/errors.ts'
+import { HoldfastError, messageOf } from '../lib/errors.ts'
+import { readRegularFile } from '../lib/file-source.ts'
 import { Log } from '../lib/log.ts'
 import { LogSink } from '../lib/log-sink.ts'
+import { Secret } from '../lib/secret.ts'
 import { domainFilter, type DomainFilterOptions } from '../names/endpoints/domain-filter.ts'
 import { SkydnsStore } from '../names/outputs/skydns/skydns-store.ts'
+import type { GuardOptions } from '../names/outputs/skydns/webhook-guard.ts'
 import { WebhookServer } from '../names/outputs/skydns/webhook-server.ts'
 import { cannotListen } from '../server/cannot-listen.ts'
 import type { HttpAddress } from '../server/config.ts'
 import { MetricsText } from '../server/metrics/metrics-text.ts'
 import { writeProcessMetrics } from '../server/metrics/process-metrics.ts'
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { ETCD_FLAGS } from './etcd-flags.ts'
 import { readEtcdUrls } from './etcd-urls.ts'
 import { ExternalDnsFlags } from './external-dns-flags.ts'
@@ -39,10 +43,20 @@ const SHARED_FLAGS: ReadonlySet<string> = new Set([
 
 export const publishWebhookCommand = command({
   name: 'publish webhook',
-  summary: 'Write records into etcd for an ExternalDNS with --provider=webhook',
+  isServer: true,
+  summary: 'Write records into etcd as a webhook of ExternalDNS',
   usage: '[--listen ADDR:PORT] [--domain-filter DOMAIN]... [--coredns-prefix PREFIX] [OPTIONS]',
   options: {
-    listen: { value: 'ADDR:PORT', summary: `where ExternalDNS asks; ${LISTEN} unless given` },
+    listen: { value: 'ADDR:PORT', summary: `where ExternalDNS asks (default: ${LISTEN})` },
+    'password-file': {
+      value: 'FILE',
+      summary: 'expect the password in FILE, which ExternalDNS has in its webhook URL',
+    },
+    'allow-host': {
+      value: 'NAME',
+      repeat: true,
+      summary: 'accept requests to this host name, not only to localhost and addresses',
+    },
     'metrics-address': {
       value: 'ADDR:PORT',
       summary: `serve /metrics and /healthz there; ${METRICS} unless given, nowhere if empty`,
@@ -58,6 +72,10 @@ export const publishWebhookCommand = command({
       listen: readHttpAddress(options.listen || LISTEN),
       metrics: metrics === '' ? undefined : readHttpAddress(metrics),
       domains: readDomains(flags),
+      guard: {
+        hosts: options['allow-host'].map((host) => host.toLowerCase().replace(/\.$/u, '')),
+        password: readPassword(options['password-file']),
+      },
       prefix: readPrefix('coredns-prefix', flags.written('coredns-prefix')),
       owner: flags.flag('coredns-strictly-owned') ? (flags.text('txt-owner-id') ?? OWNER) : undefined,
     })
@@ -78,6 +96,7 @@ interface WebhookSettings {
   readonly listen: HttpAddress
   readonly metrics: HttpAddress | undefined
   readonly domains: DomainFilterOptions
+  readonly guard: GuardOptions
   readonly prefix: string
   /** Whose values are ours, where the values tell. */
   readonly owner: string | undefined
@@ -94,15 +113,18 @@ class Webhook {
   }
 
   async run(client: EtcdClient, log: Log, signal: AbortSignal): Promise<void> {
-    const { listen, metrics, domains } = this.#settings
+    const { listen, metrics, domains, guard } = this.#settings
     // Ends after the server, so that requests under way are done.
     const following = new AbortController()
     const store = this.#store(client, log, following.signal)
-    const server = new WebhookServer({ store, domains, log, onAnswer: (route, status) => this.#count(route, status) })
+    const onAnswer = (route: string, status: number) => this.#count(route, status)
+    const server = new WebhookServer({ store, domains, guard, log, onAnswer })
     try {
       await server.listen(listen.host, listen.port).catch((thrown: unknown) => refuse(listen, thrown))
       if (metrics !== undefined) await serveMetrics(metrics, () => this.#metrics(store), signal)
       log.info(`Listening on ${listen.host}:${listen.port} for ExternalDNS`)
+      if (guard.password === undefined && !isLoopback(listen.host))
+        log.warning('Every host that reaches this port can change records; use --password-file')
       store.start().catch((thrown: unknown) => log.error(`Cannot follow etcd: ${messageOf(thrown)}`))
       if (!signal.aborted) await once(signal, 'abort')
       log.info(`Stopping on ${String(signal.reason)}`)
@@ -150,8 +172,19 @@ class Webhook {
   }
 }
 
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+}
+
 function refuse({ host, port }: HttpAddress, thrown: unknown): never {
   throw cannotListen('TCP', host, port, (thrown as NodeJS.ErrnoException).code ?? messageOf(thrown))
+}
+
+function readPassword(file: string | undefined): Secret | undefined {
+  if (file === undefined) return undefined
+  const password = readRegularFile(file).toString().trim()
+  if (password !== '') return new Secret(password)
+  throw new HoldfastError('Usage', `Cannot use --password-file "${file}": the file is empty; expected a password`)
 }
 
 function readDomains(flags: ExternalDnsFlags): DomainFilterOptions {

@@ -6,7 +6,8 @@ import { HoldfastError } from '../lib/errors.ts'
 import { Log } from '../lib/log.ts'
 import { LogSink } from '../lib/log-sink.ts'
 import { publishZonefiles, type ZonefilesOptions } from '../names/outputs/zonefiles.ts'
-import { command, EXIT, type Io } from './command.ts'
+import { command, type Io } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { ETCD_FLAGS, type EtcdFlags, readEtcdFlags } from './etcd-flags.ts'
 import { passedEnv } from './passed-env.ts'
 import { readPublishConfig } from './publish-config.ts'
@@ -20,7 +21,8 @@ const CONFIG_FILE = 'config.yml'
 
 export const publishZonefilesCommand = command({
   name: 'publish zonefiles',
-  summary: 'Keep a directory of zone files equal to the zones in etcd, for CoreDNS',
+  isServer: true,
+  summary: 'Keep a directory of zone files equal to the zones in etcd',
   usage: '--directory DIR [--prefix PREFIX] [--once] | --config FILE',
   options: {
     directory: { value: 'DIR', summary: 'where the files go, or ZONEFILE_PATH; files of other zones are removed' },

@@ -2,7 +2,8 @@
 
 import { compareNames, formatName, ROOT } from '../dns/name.ts'
 import { shorten } from '../dns/zonefile/problem.ts'
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import type { RecordEntry } from './record-entry.ts'
 import { RECORD_FLAGS, withRecordStore } from './record-store.ts'
 import { formatTable } from './table.ts'
@@ -10,7 +11,7 @@ import { parseOrigin } from './zone-store.ts'
 
 export const recordLsCommand = command({
   name: 'record ls',
-  summary: 'List the SkyDNS records in etcd, all or those at and below a name',
+  summary: 'List the SkyDNS records in etcd',
   usage: '[NAME] [--json]',
   positionals: ['[NAME]'],
   options: { json: { summary: 'print one JSON object for each record' }, ...RECORD_FLAGS },

@@ -1,7 +1,8 @@
 // `holdfast record set`: replaces the records of one type at a name, and leaves the others alone.
 
 import { HoldfastError } from '../lib/errors.ts'
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { printRecordChanges } from './record-changes.ts'
 import { type Fields, RECORD_TYPES, type RecordType } from './record-entry.ts'
 import { planSet } from './record-plan.ts'
@@ -13,7 +14,7 @@ const LARGEST = { ttl: 0x7fff_ffff, priority: 0xffff, weight: 0xffff, port: 0xff
 
 export const recordSetCommand = command({
   name: 'record set',
-  summary: 'Store SkyDNS records in etcd: these values are then all of this name and type',
+  summary: 'Set the SkyDNS records of a name and type',
   usage: 'NAME TYPE VALUE...',
   positionals: ['NAME', 'TYPE', 'VALUE...'],
   options: {

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { equalNames, formatName, isSubdomain, lowerName } from '../dns/name.ts'
-import { type Compare, EtcdClient, type Operation, prefixEnd } from '../etcd/client.ts'
+import { type Compare, EtcdClient, type KeyValue, type Operation, prefixEnd } from '../etcd/client.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { pathOfName } from '../names/skydns/path.ts'
 import type { Io } from './command.ts'
@@ -82,11 +82,21 @@ export class RecordStore {
   /** Everything at or below a name. */
   async *below(name: Uint8Array): AsyncGenerator<RecordEntry> {
     const key = this.keyOf(name)
-    const { kvs } = await this.#client.range({ key })
-    for (const kv of kvs) yield readEntry(kv, this.#prefix)
+    for (const kv of await this.#at(key)) yield readEntry(kv, this.#prefix)
     for await (const kv of scan(this.#client, under(key))) {
       const entry = readEntry(kv, this.#prefix)
       if (entry.owner === undefined || isSubdomain(entry.owner, name)) yield entry
+    }
+  }
+
+  /** The key of the root is the prefix itself, which most users of etcd have no permission for: theirs ends in "/". */
+  async #at(key: Uint8Array): Promise<readonly KeyValue[]> {
+    try {
+      return (await this.#client.range({ key })).kvs
+    } catch (error) {
+      const isRoot = key.length === this.#prefix.length
+      if (isRoot && error instanceof HoldfastError && error.code === 'EtcdForbidden') return []
+      throw error
     }
   }
 

@@ -1,12 +1,13 @@
 // `holdfast render`: the machines of a stack as files, for review. Secrets are not among them.
 
 import { writeMachines } from '../targets/render/render.ts'
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { openStack, stackOptions } from './stack-choice.ts'
 
 export const renderCommand = command({
   name: 'render',
-  summary: 'Write the files of every machine to a directory, for review; without secrets',
+  summary: 'Write the files of all machines to a directory, for review',
   usage: 'DIR [FILE]',
   positionals: ['DIR', '[FILE]'],
   options: stackOptions,

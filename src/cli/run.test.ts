@@ -11,11 +11,19 @@ const commands = [
     name: 'dns',
     summary: 'Answer questions',
     usage: '[--zones DIR]',
-    options: { zones: { value: 'DIR', repeat: true, summary: 'a directory' }, quiet: { summary: 'say less' } },
+    options: {
+      zones: { value: 'DIR', repeat: true, summary: 'a directory' },
+      quiet: { summary: 'say less' },
+      json: { summary: 'as JSON' },
+    },
     run: ({ options }) => {
       if (options.zones.includes('defect')) throw new TypeError('a defect')
       if (options.zones.includes('broken')) {
-        throw new HoldfastError('CorefileInvalid', 'Cannot load Corefile:1:1: x\nCannot load Corefile:2:1: y')
+        const problems = [
+          { message: 'Cannot load Corefile:1:1: x', place: { file: 'Corefile', line: 1, column: 1 } },
+          { message: 'Cannot load Corefile:2:1: y', place: { file: 'Corefile', line: 2, column: 1 } },
+        ]
+        throw new HoldfastError('CorefileInvalid', problems.map(({ message }) => message).join('\n'), { problems })
       }
       if (options.zones.includes('taken'))
         throw new HoldfastError('PortInUse', 'Cannot listen', { hint: 'another port' })
@@ -67,6 +75,7 @@ test('help is shown for all and for each, wherever it is asked for', async () =>
     '',
     '  --zones DIR  a directory (may be repeated)',
     '  --quiet      say less',
+    '  --json       as JSON',
     '',
   ].join('\n')
   for (const argv of [
@@ -87,10 +96,16 @@ test('the version names the program and the Node it runs on', async () => {
 test('an unknown command is wrong usage, with the one that may be meant', async () => {
   const unknown = await holdfast('dsn')
   expect(unknown.code).toBe(2)
-  expect(unknown.stderr).toContain('holdfast: Cannot run "holdfast dsn": no such command; did you mean "dns"?\n')
-  expect((await holdfast('zone', 'chekc')).stderr).toContain('did you mean "zone check"?')
-  expect((await holdfast('zone')).stderr).toContain('known commands: zone check\n')
-  expect((await holdfast('kubernetes')).stderr).toContain('known commands: dns, zone check')
+  expect(unknown.stderr).toBe(
+    'holdfast: Cannot run "holdfast dsn": no such command; did you mean "dns"? see "holdfast --help"\n',
+  )
+  expect((await holdfast('zone', 'chekc')).stderr).toContain('did you mean "zone check"? see "holdfast zone --help"\n')
+  expect((await holdfast('zone', 'verify')).stderr).toContain('did you mean "zone check"?')
+  expect((await holdfast('zone', 'x')).stderr).toContain('no such command; expected one of check; see')
+  expect((await holdfast('zone')).stderr).toContain('the command is incomplete; expected one of check; see')
+  expect((await holdfast('kubernetes')).stderr).toBe(
+    'holdfast: Cannot run "holdfast kubernetes": no such command; see "holdfast --help"\n',
+  )
 })
 
 test('an unknown option is wrong usage', async () => {
@@ -105,13 +120,32 @@ test('an error is its message and hint on stderr, and a code that says whose fau
   expect(await holdfast('dns', '--zones', 'broken')).toEqual({
     code: 3,
     stdout: '',
-    stderr: 'holdfast: Cannot load Corefile:1:1: x\nholdfast: Cannot load Corefile:2:1: y\n',
+    stderr: 'holdfast: Cannot load Corefile:1:1: x\nholdfast: Cannot load Corefile:2:1: y [CorefileInvalid]\n',
   })
   expect(await holdfast('dns', '--zones', 'taken')).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'holdfast: Cannot listen\nholdfast: another port\n',
+    stderr: 'holdfast: Cannot listen [PortInUse]\nholdfast: another port\n',
   })
+})
+
+test('with --json an error is one line of JSON on stderr, with the place of each fault', async () => {
+  const broken = await holdfast('dns', '--json', '--zones', 'broken')
+  expect(broken.stderr).toMatch(/^[^\n]+\n$/u)
+  expect(JSON.parse(broken.stderr)).toEqual({
+    exitCode: 3,
+    errors: [1, 2].map((line) => ({
+      code: 'CorefileInvalid',
+      message: `Cannot load Corefile:${line}:1: ${line === 1 ? 'x' : 'y'}`,
+      retryable: false,
+      place: { file: 'Corefile', line, column: 1 },
+    })),
+  })
+  expect(JSON.parse((await holdfast('dns', '--zones', 'taken', '--json')).stderr)).toEqual({
+    exitCode: 1,
+    errors: [{ code: 'PortInUse', message: 'Cannot listen', hint: 'another port', retryable: false }],
+  })
+  expect((await holdfast('dns', '--zones', 'taken', '--', '--json')).stderr).toContain('Cannot run "holdfast dns"')
 })
 
 test('a defect of the program is not dressed up as an error of the user', async () => {
@@ -125,8 +159,8 @@ test.each([
   const { io, printed } = collectingIo({ signal: AbortSignal.abort('SIGINT') })
   const options = { name: 'work', summary: '', usage: '', options: {} }
   const interrupted = command({ ...options, run: async (_args, given) => (await work(given.stopSignal()), 0) })
-  expect(await run(['work'], io, [{ name: 'work', load: async () => interrupted }])).toBe(1)
-  expect(printed.stderr).toBe('holdfast: Cannot go on: interrupted; what was done so far stays\n')
+  expect(await run(['work'], io, [{ name: 'work', load: async () => interrupted }])).toBe(130)
+  expect(printed.stderr).toBe('holdfast: Interrupted; what was done so far stays [Interrupted]\n')
 })
 
 test('a defect is none of that', async () => {
@@ -137,4 +171,56 @@ test('a defect is none of that', async () => {
     run: (_args, given) => Promise.reject(new TypeError(given.stopSignal().reason)),
   })
   await expect(run(['work'], io, [{ name: 'work', load: async () => broken }])).rejects.toThrow(TypeError)
+})
+
+test.each([
+  ['SIGINT', false, 130],
+  ['SIGTERM', false, 143],
+  ['SIGINT', true, 130],
+  ['SIGTERM', true, 0],
+])('a command that ends in order after %s (a server: %s) exits with %i', async (name, isServer, expected) => {
+  const { io } = collectingIo({ signal: AbortSignal.abort(name) })
+  const options = { name: 'work', summary: '', usage: '', options: {}, isServer }
+  const work = command({ ...options, run: async (_args, given) => (given.stopSignal().aborted ? 0 : 1) })
+  expect(await run(['work'], io, [{ name: 'work', load: async () => work }])).toBe(expected)
+})
+
+test('help of a family has its own usage', async () => {
+  for (const argv of [
+    ['zone', '--help'],
+    ['help', 'zone'],
+  ])
+    expect((await holdfast(...argv)).stdout).toBe(
+      [
+        'Usage: holdfast zone COMMAND [OPTIONS]',
+        '',
+        '  zone check  Check',
+        '',
+        '"holdfast zone COMMAND --help" shows the options of a command.',
+        '',
+      ].join('\n'),
+    )
+})
+
+test('help of every command fits 80 columns, and the list has one line for each command', async () => {
+  const { io, printed } = collectingIo()
+  expect(await run(['--help'], io)).toBe(0)
+  const names = printed.stdout.split('\n').filter((line) => line.startsWith('  '))
+  expect(names.filter((line) => !/^ {2}\w/u.test(line))).toEqual([])
+  for (const name of names.map((line) => line.trim().split(/ {2,}/u)[0])) await run([...name.split(' '), '--help'], io)
+  expect(printed.stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+})
+
+test.each([
+  ['record add x', 'did you mean "record set"?'],
+  ['record delete x', 'did you mean "record rm"?'],
+  ['top', 'did you mean "status"?'],
+  ['destroy', 'did you mean "down"?'],
+  ['psql', 'no such command; see "holdfast --help"\n'],
+  ['ls', 'no such command; see "holdfast --help"\n'],
+])('"%s" is answered with: %s', async (words, expected) => {
+  const { io, printed } = collectingIo()
+  expect(await run(words.split(' '), io)).toBe(2)
+  expect(printed.stderr).toContain(expected)
+  expect(printed.stderr.length).toBeLessThan(120)
 })

@@ -1,16 +1,13 @@
-// The table of commands, and what all of them share: help, version, and errors turned into exit codes.
+// The table of commands, and what all of them share: help, version, and errors and signals turned into exit codes.
 
-import { closest } from '../lib/closest.ts'
 import { HoldfastError } from '../lib/errors.ts'
-import { type Command, EXIT, type Io } from './command.ts'
-import { printable } from './table.ts'
+import type { Io } from './command.ts'
+import { asksForJson, errorJson, errorLines } from './error-output.ts'
+import { EXIT, exitCodeAfter, exitCodeOf } from './exit-code.ts'
+import { type CommandEntry, familyOf, findCommand } from './find-command.ts'
+import { HELP_WIDTH, helpOf, overview } from './help.ts'
+import { widthOf } from './live-area.ts'
 import { version } from './version.ts'
-
-/** A command is loaded when it is run: most need only a part of the program. */
-export interface CommandEntry {
-  readonly name: string
-  readonly load: () => Promise<Command>
-}
 
 const COMMANDS: readonly CommandEntry[] = [
   { name: 'up', load: async () => (await import('./up.ts')).upCommand },
@@ -40,20 +37,6 @@ const COMMANDS: readonly CommandEntry[] = [
   { name: 'supervise', load: async () => (await import('./supervise.ts')).superviseCommand },
 ]
 
-/** Codes of errors in a file the user wrote; every other code means the work itself failed. */
-const INVALID_INPUT: ReadonlySet<string> = new Set([
-  'CorefileInvalid',
-  'NamesInvalid',
-  'PublishConfigInvalid',
-  'StackInvalid',
-  'AuthorityInvalid',
-  'CertificateNameInvalid',
-  'ImageListInvalid',
-])
-
-/** Codes of errors in flags and variables. */
-const WRONG_USAGE: ReadonlySet<string> = new Set(['Usage', 'SelectorInvalid', 'TemplateInvalid', 'KubevirtInvalid'])
-
 /** Runs one command line and resolves to the exit code. Rejects only on a defect of the program. */
 export async function run(
   argv: readonly string[],
@@ -61,19 +44,34 @@ export async function run(
   commands: readonly CommandEntry[] = COMMANDS,
 ): Promise<number> {
   const signals: AbortSignal[] = []
+  const noted = noting(io, signals)
+  const task: Task = { argv, io: noted, commands, isServer: false }
   try {
-    return await dispatch(argv, noting(io, signals), commands)
+    const code = await dispatch(task)
+    return afterSignal(signals, code, task.isServer)
   } catch (thrown) {
     const error = signals.some((signal) => isAbort(thrown, signal)) ? interrupted() : thrown
     if (!(error instanceof HoldfastError)) throw error
-    const lines = `${error.message}\n${error.hint ?? ''}`.trimEnd().split('\n')
-    io.stderr.write(lines.map((line) => `holdfast: ${printable(line)}\n`).join(''))
-    if (WRONG_USAGE.has(error.code)) return EXIT.usage
-    return INVALID_INPUT.has(error.code) ? EXIT.invalidInput : EXIT.failed
+    const code = afterSignal(signals, exitCodeOf(error), task.isServer)
+    io.stderr.write(asksForJson(argv) ? errorJson(error, code) : errorLines(error))
+    return code
   }
 }
 
-/** Every signal that is asked for is noted. The rest stays what it is: who looks at stdin makes a stream of it. */
+interface Task {
+  readonly argv: readonly string[]
+  readonly io: Io
+  readonly commands: readonly CommandEntry[]
+  /** Set when the command is known. */
+  isServer: boolean
+}
+
+function afterSignal(signals: readonly AbortSignal[], code: number, isServer: boolean): number {
+  const ended = signals.find(({ aborted }) => aborted)
+  return ended === undefined ? code : exitCodeAfter(ended.reason, code, isServer)
+}
+
+/** Notes every signal that a command asks for. Everything else stays as it is: looking at stdin makes a stream of it. */
 function noting(io: Io, signals: AbortSignal[]): Io {
   const stopSignal = () => {
     const signal = io.stopSignal()
@@ -83,99 +81,55 @@ function noting(io: Io, signals: AbortSignal[]): Io {
   return Object.create(io, { stopSignal: { value: stopSignal } }) as Io
 }
 
-/** What a timer, a fetch or a stream throws that was ended by the signal. */
+/** Whether a timer, a fetch or a stream threw this because the signal ended it. */
 function isAbort(thrown: unknown, signal: AbortSignal): boolean {
   return signal.aborted && (thrown === signal.reason || (thrown instanceof Error && thrown.name === 'AbortError'))
 }
 
 function interrupted(): HoldfastError {
-  return new HoldfastError('Interrupted', 'Cannot go on: interrupted; what was done so far stays')
+  return new HoldfastError('Interrupted', 'Interrupted; what was done so far stays')
 }
 
-async function dispatch(argv: readonly string[], io: Io, commands: readonly CommandEntry[]): Promise<number> {
+async function dispatch(task: Task): Promise<number> {
+  const { argv, io, commands } = task
   const [first] = argv
   if (first === undefined) {
-    io.stderr.write(await overview(commands))
+    io.stderr.write(await listOf(commands, '', io.stderr))
     return EXIT.usage
   }
-  if (/^(--?version|version)$/u.test(first)) {
+  if (/^(?:--?version|version|-[vV])$/u.test(first)) {
     io.stdout.write(`holdfast ${version()} (node ${process.versions.node})\n`)
     return EXIT.done
   }
-  if (isHelp(first) || first === 'help') {
-    const topic = argv.slice(1).filter((word) => !isHelp(word))
-    const members = commands.filter(({ name }) => topic.length === 1 && name.startsWith(`${topic[0]} `))
-    if (members.length > 0) {
-      io.stdout.write(await overview(members))
-      return EXIT.done
-    }
-    const match = topic.length === 0 ? undefined : findCommand(topic, commands).entry
-    io.stdout.write(match === undefined ? await overview(commands) : helpOf(await match.load()))
-    return EXIT.done
-  }
-  const family = commands.filter(({ name }) => name.startsWith(`${first} `))
-  if (family.length > 0 && argv.length > 1 && isHelp(argv[1])) {
-    io.stdout.write(await overview(family))
-    return EXIT.done
-  }
-  const { entry, rest } = findCommand(argv, commands)
+  const isAsked = isHelp(first) || first === 'help'
+  const topic = isAsked ? argv.slice(1).filter((word) => !isHelp(word)) : argv
+  const [family = ''] = topic
+  const members = familyOf(family, commands)
+  if (isAsked && topic.length === 0) return help(await listOf(commands, '', io.stdout), io)
+  if (members.length > 0 && (isAsked ? topic.length === 1 : argv.length > 1 && isHelp(argv[1])))
+    return help(await listOf(members, family, io.stdout), io)
+  const { entry, rest } = findCommand(topic, commands)
   const command = await entry.load()
   const end = rest.indexOf('--')
-  if (rest.slice(0, end === -1 ? rest.length : end).some(isHelp)) {
-    io.stdout.write(helpOf(command))
-    return EXIT.done
-  }
+  if (isAsked || rest.slice(0, end === -1 ? rest.length : end).some(isHelp))
+    return help(helpOf(command, widthFor(io.stdout)), io)
+  task.isServer = command.isServer
   return command.run(rest, io)
 }
 
-function findCommand(
-  argv: readonly string[],
-  commands: readonly CommandEntry[],
-): { entry: CommandEntry; rest: readonly string[] } {
-  for (const entry of commands) {
-    const words = entry.name.split(' ')
-    if (words.every((word, index) => argv[index] === word)) return { entry, rest: argv.slice(words.length) }
-  }
-  // `zone chekc` is compared as a whole with the commands of its first word, anything else by its first word.
-  const [first] = argv
-  const names = commands.map((each) => each.name)
-  const family = names.filter((name) => name.startsWith(`${first} `))
-  const typed = family.length > 0 ? argv.slice(0, 2).join(' ') : first
-  const candidates = family.length > 0 ? family : names
-  const near = closest(typed, candidates)
-  const known = near === undefined ? `known commands: ${candidates.join(', ')}` : `did you mean "${near}"?`
-  throw new HoldfastError('Usage', `Cannot run "holdfast ${typed}": no such command; ${known}`, {
-    hint: '"holdfast --help" lists the commands',
-  })
+function help(text: string, io: Io): number {
+  io.stdout.write(text)
+  return EXIT.done
+}
+
+async function listOf(entries: readonly CommandEntry[], prefix: string, out: Io['stdout']): Promise<string> {
+  return overview(await Promise.all(entries.map((entry) => entry.load())), prefix, widthFor(out))
+}
+
+function widthFor(out: Io['stdout']): number {
+  return widthOf(out) ?? HELP_WIDTH
 }
 
 function isHelp(word: string): boolean {
   return word === '--help' || word === '-help' || word === '-h'
-}
-
-async function overview(entries: readonly CommandEntry[]): Promise<string> {
-  const commands = await Promise.all(entries.map((entry) => entry.load()))
-  const rows = commands.map((command) => [command.name, command.summary] as const)
-  return [
-    'Usage: holdfast COMMAND [OPTIONS]',
-    '',
-    ...columns(rows),
-    '',
-    '"holdfast COMMAND --help" shows the options of a command; "holdfast --version" the version.',
-    '',
-  ].join('\n')
-}
-
-function helpOf(command: Command): string {
-  const rows = Object.entries(command.options).map(([name, { value, bare, summary, repeat }]) => {
-    const placeholder = value === undefined ? '' : bare === undefined ? ` ${value}` : `[=${value}]`
-    return [`--${name}${placeholder}`, repeat ? `${summary} (may be repeated)` : summary] as const
-  })
-  const lines = [`Usage: holdfast ${command.name} ${command.usage}`, '', command.summary]
-  return `${[...lines, '', ...columns(rows)].join('\n')}\n`
-}
-
-function columns(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
 }

@@ -1,11 +1,24 @@
-// What /status says: how the sources stand and what is in service. Written by the server, read by `holdfast status`.
+// What /status says: the states of the sources and what is in service. Written by the server, read by `holdfast status`.
+
+import type { Place } from '../lib/errors.ts'
 
 export interface ServerStatus {
   readonly version: string
   /** Every source has been heard once, or was waited for long enough. */
   readonly ready: boolean
+  /** Given while the last reload was refused: the configuration before it stays in service. */
+  readonly configuration?: RefusedConfiguration
   readonly sources: readonly SourceStatus[]
   readonly zones: readonly ZoneStatus[]
+}
+
+export interface RefusedConfiguration {
+  readonly state: 'refused'
+  /** ISO 8601. */
+  readonly since: string
+  /** How many there are, and the first. */
+  readonly errorCount: number
+  readonly errors: readonly { readonly code: string; readonly message: string; readonly place?: Place }[]
 }
 
 /** A source in etcd or Kubernetes. Times are ISO 8601. */

@@ -17,7 +17,9 @@ function machine(name: string, more: Partial<MachineStatus> = {}): MachineStatus
     lagBytes: undefined,
     certificateExpires: '2027-11-01T00:00:00Z',
     restarts: 0,
+    problem: undefined,
     lastError: undefined,
+    disk: undefined,
     ...more,
   }
 }
@@ -27,8 +29,11 @@ function status(machines: readonly MachineStatus[], more: Partial<StackStatus> =
     stack: 'lab',
     file: '/home/me/stack.yaml',
     directory: '/var/lib/holdfast/stacks/lab',
+    state: 'ready',
     isReady: true,
+    stoppedAt: undefined,
     problems: [],
+    clusters: [],
     isSupervised: true,
     supervisorPid: 4711,
     machines,
@@ -38,19 +43,29 @@ function status(machines: readonly MachineStatus[], more: Partial<StackStatus> =
   }
 }
 
+const ERROR: MachineStatus['lastError'] = {
+  at: '2026-11-16T11:57:30Z',
+  service: 'patroni',
+  kind: 'exited',
+  exitCode: 1,
+  message: 'exit code 1: FATAL',
+}
+
 const lab = status(
   [
     machine('etcd-1', { role: 'leader' }),
     machine('postgres-1', { role: 'primary', version: '15.18' }),
     machine('postgres-2', {
       role: undefined,
-      state: 'not ready',
+      state: 'down',
       lagBytes: 16384,
       restarts: 2,
-      lastError: 'exit code 1: FATAL',
+      problem: 'Patroni does not answer: connection refused',
+      lastError: ERROR,
     }),
   ],
   {
+    state: 'degraded',
     isReady: false,
     problems: ['postgres: no synchronous standby'],
     names: [
@@ -66,18 +81,19 @@ const lab = status(
 
 test('a stack is a table of machines, its names and what is wrong', () => {
   expect(formatStackStatus(lab, PLAIN)).toBe(
-    `lab: not ready, 3 machines
+    `lab: degraded, 2 of 3 machines ready
 
-MACHINE     ADDRESS      ROLE     STATE      VERSION    LAG  CERTIFICATE   RESTARTS  LAST ERROR
-etcd-1      127.77.10.1  leader   ready      3.4.23       -  in 11 months         0
-postgres-1  127.77.10.1  primary  ready      15.18        -  in 11 months         0
-postgres-2  127.77.10.2  -        not ready  3.4.23   16 kB  in 11 months         2  exit code 1: FATAL
+MACHINE     ADDRESS      ROLE     STATE  VERSION    LAG  CERTIFICATE   RESTARTS
+etcd-1      127.77.10.1  leader   ready  3.4.23       -  in 11 months  -
+postgres-1  127.77.10.1  primary  ready  15.18        -  in 11 months  -
+postgres-2  127.77.10.2  -        down   3.4.23   16 kB  in 11 months  2 (2 min ago)
 
 NAME                 ANSWER
 primary.pg.lab.test  127.77.10.1
 replica.pg.lab.test  no answer
 
 postgres: no synchronous standby
+postgres-2: Patroni does not answer: connection refused; patroni: exit code 1: FATAL (2 min ago)
 `,
   )
 })
@@ -89,42 +105,87 @@ test('the lines to try come last, when they are asked for', () => {
   )
 })
 
-test('without a supervisor it says so', () => {
-  expect(formatStackStatus(status([], { isSupervised: false, isReady: false }), PLAIN)).toContain(
-    'lab: not ready, 0 machines, nothing looks after its processes\n',
+test('a stack that was stopped is no incident', () => {
+  const machines = [machine('etcd-1', { state: 'stopped', role: undefined, version: undefined })]
+  const stopped = status(machines, { state: 'stopped', isReady: false, stoppedAt: '2026-11-16T09:00:00Z' })
+  const text = formatStackStatus({ ...stopped, isSupervised: false, supervisorPid: undefined }, PLAIN)
+  expect(text).toBe(
+    `lab: stopped 3 h ago by "holdfast down", 1 machines; "holdfast up" starts it
+
+MACHINE  ADDRESS      STATE    CERTIFICATE
+etcd-1   127.77.10.1  stopped  in 11 months
+`,
   )
+})
+
+test('a stack that was never created is one line', () => {
+  expect(formatStackStatus(status([], { state: 'absent', isReady: false }), PLAIN)).toBe(
+    'lab: absent: it was never created, or was removed; "holdfast up /home/me/stack.yaml" creates it\n',
+  )
+})
+
+test('an error that is over is not shown for a machine that is ready; how often and when it restarted is', () => {
+  const text = formatStackStatus(status([machine('a', { restarts: 3, lastError: ERROR })]), PLAIN)
+  expect(text).toContain('3 (2 min ago)')
+  expect(text).not.toContain('FATAL')
+})
+
+test('a problem of a machine that works is shown, and one that the stack has is not repeated', () => {
+  const pending = formatStackStatus(status([machine('a', { problem: 'restart pending' })]), PLAIN)
+  expect(pending).toMatch(/\na: restart pending\n$/u)
+  const disk = 'the disk at / is full: 0 of 512 MiB free'
+  const full = { state: 'degraded', problem: disk } as const
+  const text = formatStackStatus(status([machine('a', full), machine('b', full)], { problems: [disk] }), PLAIN)
+  expect(text.split(disk)).toHaveLength(2)
 })
 
 test('states and certificates have colours', () => {
   const text = formatStackStatus(
     status([
       machine('a', { certificateExpires: '2026-11-26T12:00:00Z' }),
-      machine('b', { certificateExpires: '2026-11-16T09:00:00Z', state: 'stopped' }),
+      machine('b', { certificateExpires: '2026-11-16T09:00:00Z', state: 'down' }),
     ]),
     { ...PLAIN, colour: true },
   )
-  expect(text).toContain('\u001b[32mready    \u001b[39m')
-  expect(text).toContain('\u001b[31mstopped  \u001b[39m')
-  expect(text).toMatch(/\u001b\[33min 10 days +\u001b\[39m/u)
-  expect(text).toMatch(/\u001b\[31mexpired 3 hours ago +\u001b\[39m/u)
+  expect(text).toContain('\u001b[32mready  \u001b[39m')
+  expect(text).toContain('\u001b[31mdown   \u001b[39m')
+  expect(text).toMatch(/\u001b\[33min 10 days *\u001b\[39m/u)
+  expect(text).toMatch(/\u001b\[31mexpired 3 hours ago *\u001b\[39m/u)
 })
 
-test('a narrow terminal does without the less important columns, and errors are cut', () => {
-  const error = { lastError: 'Cannot connect to anybody' }
+test('a narrow terminal does without the less important columns; what is wrong is wrapped, not cut', () => {
+  const down = {
+    state: 'down',
+    restarts: 2,
+    lastError: ERROR,
+    problem: 'Patroni does not answer: connection refused',
+  } as const
+  const machines = [machine('postgres-1', { role: 'sync standby', lagBytes: 16384, ...down }), machine('etcd-1')]
   const lines = (width: number) =>
-    formatStackStatus(status([machine('etcd-1', error)]), { ...PLAIN, width }).split('\n')
+    formatStackStatus(status(machines, { state: 'down' }), { ...PLAIN, width }).split('\n')
   expect(lines(100)[2]).toContain('VERSION')
-  expect(lines(100)[3]).toMatch(/ {2}Cannot connect to anybody$/u)
-  expect(lines(60).slice(2, 4)).toEqual([
-    'MACHINE  ROLE      STATE  CERTIFICATE   LAST ERROR',
-    'etcd-1   follower  ready  in 11 months  Cannot connect to a…',
+  expect(lines(80).slice(2)).toEqual([
+    'MACHINE     ADDRESS      ROLE          STATE    LAG  CERTIFICATE   RESTARTS',
+    'postgres-1  127.77.10.1  sync standby  down   16 kB  in 11 months  2 (2 min ago)',
+    'etcd-1      127.77.10.1  follower      ready      -  in 11 months  -',
+    '',
+    'postgres-1: Patroni does not answer: connection refused; patroni: exit code 1:',
+    '  FATAL (2 min ago)',
+    '',
   ])
-  expect(lines(40).slice(2, 4)).toEqual(['MACHINE  ROLE      STATE', 'etcd-1   follower  ready'])
+  expect(lines(78)[2]).toBe('MACHINE     ADDRESS      ROLE          STATE    LAG  RESTARTS')
+  expect(lines(40)[2]).toBe('MACHINE     STATE  RESTARTS')
+  expect(lines(40).filter((line) => line.length > 40)).toEqual([])
+})
+
+test('a certificate that expires soon stays on a narrow terminal', () => {
+  const soon = machine('etcd-1', { certificateExpires: '2026-11-20T00:00:00Z' })
+  expect(formatStackStatus(status([soon]), { ...PLAIN, width: 40 })).toContain('in 3 days')
 })
 
 test('where not all machines fit, those that matter are shown and the others counted', () => {
   const machines = Array.from({ length: 100 }, (_, index) => machine(`node-${index + 1}`))
-  const some = status(machines.with(49, machine('node-50', { state: 'stopped' })), {
+  const some = status(machines.with(49, machine('node-50', { state: 'down' })), {
     names: Array.from({ length: 9 }, (_, index) => ({ name: `name-${index}`, addresses: ['127.0.0.1'] })),
   })
   const text = formatStackStatus(some, { ...PLAIN, height: 14, highlighted: new Set(['node-70']) })
@@ -132,7 +193,7 @@ test('where not all machines fit, those that matter are shown and the others cou
     ...['lab: ready, 100 machines', '', 'MACHINE  ADDRESS       ROLE      STAT'],
     ...[
       'node-1   127.77.10.1   follower  read',
-      'node-50  127.77.10.50  follower  stop',
+      'node-50  127.77.10.50  follower  down',
       'node-70  127.77.10.70  follower  read',
     ],
     '… and 97 more: 97 ready',
@@ -150,7 +211,7 @@ test('where not all machines fit, those that matter are shown and the others cou
 })
 
 test('errors of others do not steer the terminal', () => {
-  expect(formatStackStatus(status([machine('a', { lastError: 'x\u001b[2J' })]), PLAIN)).toContain('x?[2J')
+  expect(formatStackStatus(status([machine('a', { problem: 'x\u001b[2J' })]), PLAIN)).toContain('x?[2J')
 })
 
 test.each([

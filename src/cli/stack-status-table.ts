@@ -1,9 +1,11 @@
-// How a stack stands, for people: a table of its machines, its names, what is wrong, and what to try.
+// The status of a stack for people: a table of its machines, its names, what is wrong, and what to try. What is wrong has
+// lines of its own, so that a narrow terminal hides none of it.
 
-import type { MachineStatus, StackStatus } from '../stack/status.ts'
+import type { MachineError, MachineStatus, StackStatus } from '../stack/status.ts'
 import { type Paint, painter } from './colour.ts'
-import { formatBytes, formatExpiry, HOUR_MS } from './status-units.ts'
-import { type Cell, printable, tableLines, truncate } from './table.ts'
+import { formatAge, formatBytes, formatExpiry, HOUR_MS } from './status-units.ts'
+import { type Cell, printable, tableLines } from './table.ts'
+import { wrap } from './wrap.ts'
 
 export interface StackStatusOptions {
   readonly colour: boolean
@@ -24,12 +26,9 @@ interface Column {
   readonly cell: (machine: MachineStatus, now: number) => Cell
 }
 
-const STATE_STYLES = { ready: 'green', 'not ready': 'yellow', stopped: 'red' } as const
+const STATE_STYLES = { ready: 'green', degraded: 'yellow', stopped: 'dim', down: 'red', absent: 'dim' } as const
 const WARN_MS = 30 * 24 * HOUR_MS
-/** Room for an error that is worth its column. */
-const ERROR_WIDTH = 20
-/** The whole of it is in the JSON, and in the logs. */
-const LONGEST_ERROR = 120
+const INDENT = '  '
 
 const COLUMNS: readonly Column[] = [
   { title: 'MACHINE', cell: ({ machine }) => machine },
@@ -39,11 +38,10 @@ const COLUMNS: readonly Column[] = [
   { title: 'VERSION', cell: ({ version }) => version ?? '-' },
   { title: 'LAG', isNumber: true, cell: ({ lagBytes }) => (lagBytes === undefined ? '-' : formatBytes(lagBytes)) },
   { title: 'CERTIFICATE', cell: ({ certificateExpires }, now) => certificateCell(certificateExpires, now) },
-  { title: 'RESTARTS', isNumber: true, cell: ({ restarts }) => String(restarts) },
-  { title: 'LAST ERROR', cell: ({ lastError }) => truncate(printable(lastError ?? ''), LONGEST_ERROR) },
+  { title: 'RESTARTS', cell: restartsCell },
 ]
-/** What a narrow terminal does without, in this order. */
-const DISPENSABLE: readonly string[] = ['VERSION', 'ADDRESS', 'RESTARTS', 'LAG', 'CERTIFICATE', 'LAST ERROR']
+/** What a narrow terminal does without, in this order; a certificate that expires soon stays. */
+const DISPENSABLE: readonly string[] = ['VERSION', 'CERTIFICATE', 'LAG', 'ADDRESS', 'ROLE']
 
 export function formatStackStatus(status: StackStatus, options: StackStatusOptions): string {
   return statusLines(status, options)
@@ -55,12 +53,13 @@ export function statusLines(status: StackStatus, options: StackStatusOptions): s
   const paint = painter(options.colour)
   const rest = [
     ...section(nameLines(status, paint, options)),
-    ...section(status.problems.map((problem) => paint('red', truncate(printable(problem), options.width ?? Infinity)))),
+    ...section(problemLines(status, paint, options)),
     ...section(options.examples === true ? exampleLines(status, paint) : []),
   ]
-  const head = [headLine(status, paint), '']
-  const room = options.height === undefined ? Infinity : options.height - head.length - 1 - rest.length
-  return [...head, ...machineLines(status.machines, options, room), ...rest]
+  const head = headLines(status, paint, options)
+  if (status.machines.length === 0) return [...head, ...rest]
+  const room = options.height === undefined ? Infinity : options.height - head.length - 2 - rest.length
+  return [...head, '', ...machineLines(status.machines, options, room), ...rest]
 }
 
 /** Apart from what is above it. */
@@ -68,17 +67,53 @@ function section(lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', ...lines]
 }
 
-function headLine({ stack, isReady, isSupervised, machines }: StackStatus, paint: Paint): string {
-  const state = isReady ? paint('green', 'ready') : paint('red', 'not ready')
-  const supervisor = isSupervised ? '' : ', nothing looks after its processes'
-  return `${paint('bold', printable(stack))}: ${state}, ${machines.length} machines${supervisor}`
+function headLines(status: StackStatus, paint: Paint, { now, width = Infinity }: StackStatusOptions): string[] {
+  const { stack, state, stoppedAt, machines, file } = status
+  const name = `${paint('bold', printable(stack))}: ${paint(STATE_STYLES[state], state)}`
+  const ready = machines.filter((machine) => machine.state === 'ready').length
+  const rest = {
+    ready: `, ${machines.length} machines`,
+    degraded: `, ${ready} of ${machines.length} machines ready`,
+    down: `, ${ready} of ${machines.length} machines ready`,
+    stopped: `${stoppedAt === undefined ? '' : ` ${formatAge(stoppedAt, now)} ago`} by "holdfast down", ${machines.length} machines; "holdfast up" starts it`,
+    absent: `: it was never created, or was removed; "holdfast up ${file}" creates it`,
+  }[state]
+  // Broken between words, as it may hold a path; the styled beginning is short.
+  const [first, ...more] = wrap(`${stack}: ${state}${rest}`, width)
+  return [`${name}${first.slice(`${stack}: ${state}`.length)}`, ...more.map((line) => `${INDENT}${line}`)]
+}
+
+/** The problems of the stack, then those of machines that are not among them; each in full. */
+function problemLines({ problems, machines }: StackStatus, paint: Paint, options: StackStatusOptions): string[] {
+  const own = machines.flatMap((machine) => machineProblem(machine, options.now) ?? [])
+  const told = own.filter(({ text }) => !problems.some((problem) => problem.endsWith(text)))
+  const width = options.width ?? Infinity
+  return [
+    ...problems.map((text) => ({ text, style: 'red' as const })),
+    ...told.map(({ machine, text, style }) => ({ text: `${machine}: ${text}`, style })),
+  ].flatMap(({ text, style }) => {
+    const [first, ...more] = wrap(printable(text), width - INDENT.length)
+    return [first, ...more.map((line) => `${INDENT}${line}`)].map((line) => paint(style, line))
+  })
+}
+
+/** What is wrong with it now, and how a service of it failed last. What is over is not shown for a machine that is ready. */
+function machineProblem({ machine, state, problem, lastError }: MachineStatus, now: number) {
+  const error =
+    state !== 'down' || lastError === undefined
+      ? []
+      : [`${lastError.service}: ${lastError.message}${ageOf(lastError, now)}`]
+  const parts = [...(problem === undefined ? [] : [problem]), ...error]
+  if (parts.length === 0) return undefined
+  return { machine, text: parts.join('; '), style: state === 'down' ? ('red' as const) : ('yellow' as const) }
 }
 
 function machineLines(machines: readonly MachineStatus[], options: StackStatusOptions, room: number): string[] {
   const { now, width, colour, highlighted = new Set() } = options
   const shown = mostUrgent(machines, highlighted, room)
   const rows = shown.map((machine) => COLUMNS.map(({ cell }) => cell(machine, now)))
-  const kept = fittingColumns(rows, width ?? Infinity)
+  const isUrgent = machines.some(({ certificateExpires }) => expiresSoon(certificateExpires, now))
+  const kept = fittingColumns(rows, width ?? Infinity, isUrgent ? ['CERTIFICATE'] : [])
   const [heading, ...lines] = tableLines(
     kept.map((column) => COLUMNS[column].title),
     rows.map((row) => kept.map((column) => row[column])),
@@ -92,17 +127,16 @@ function machineLines(machines: readonly MachineStatus[], options: StackStatusOp
   ]
 }
 
-/** Numbers of the columns that say something, as far as they fit beside each other. */
-function fittingColumns(rows: readonly (readonly Cell[])[], width: number): number[] {
-  const widths = COLUMNS.map(({ title }, column) => {
-    const widest = rows.reduce((most, row) => Math.max(most, textOf(row[column]).length), title.length)
-    return title === 'LAST ERROR' ? Math.min(ERROR_WIDTH, widest) : widest
-  })
+/** Numbers of the columns that say something, as far as they fit next to each other. */
+function fittingColumns(rows: readonly (readonly Cell[])[], width: number, important: readonly string[]): number[] {
+  const widths = COLUMNS.map(({ title }, column) =>
+    rows.reduce((most, row) => Math.max(most, textOf(row[column]).length), title.length),
+  )
   const isEmpty = (column: number) => rows.every((row) => ['', '-'].includes(textOf(row[column])))
   let kept = COLUMNS.keys()
     .filter((column) => !isEmpty(column))
     .toArray()
-  for (const title of DISPENSABLE) {
+  for (const title of DISPENSABLE.filter((each) => !important.includes(each))) {
     if (kept.reduce((sum, column) => sum + widths[column] + 2, -2) <= width) break
     kept = kept.filter((column) => COLUMNS[column].title !== title)
   }
@@ -135,12 +169,27 @@ function countStates(machines: readonly MachineStatus[], shown: readonly Machine
   return [...rest].map(([state, members]) => `${members.length} ${state}`).join(', ')
 }
 
+/** When a service ended that no supervisor watched is not known. */
+function ageOf({ kind, at }: MachineError, now: number): string {
+  return kind === 'unwatched' ? '' : ` (${formatAge(at, now)} ago)`
+}
+
+/** `3 (2 min ago)` */
+function restartsCell({ restarts, lastError }: MachineStatus, now: number): Cell {
+  if (restarts === 0) return '-'
+  return `${restarts}${lastError === undefined ? '' : ageOf(lastError, now)}`
+}
+
+function expiresSoon(expires: string | undefined, now: number): boolean {
+  return expires !== undefined && Date.parse(expires) - now < WARN_MS
+}
+
 function certificateCell(expires: string | undefined, now: number): Cell {
   if (expires === undefined) return '-'
   const leftMs = Date.parse(expires) - now
   const text = formatExpiry(leftMs)
   if (leftMs <= 0) return { text, style: 'red' }
-  return leftMs < WARN_MS ? { text, style: 'yellow' } : text
+  return expiresSoon(expires, now) ? { text, style: 'yellow' } : text
 }
 
 /** At most a third of a terminal: the machines matter more. */

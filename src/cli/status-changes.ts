@@ -1,5 +1,5 @@
-// What happened between two looks at a stack, in words: `postgres-2: sync standby → primary`. What moves all the time,
-// such as lag, is no change.
+// What happened between two looks at a stack, in words: `postgres-2: sync standby → primary`. Values that move all the
+// time, such as lag, are no change.
 
 import type { MachineStatus, StackStatus } from '../stack/status.ts'
 
@@ -24,15 +24,18 @@ export function statusChanges(before: StackStatus, after: StackStatus): StatusCh
 
 function machineChange(before: MachineStatus | undefined, after: MachineStatus): string {
   if (before === undefined) return 'added'
-  const { state, role, address, version, certificateExpires, restarts, lastError } = after
+  const { state, role, address, version, certificateExpires, restarts, lastError, problem } = after
   const changes = [
     arrow(before.state, state),
     role === undefined ? '' : arrow(before.role, role),
     arrow(before.address, address),
     version === undefined ? '' : arrow(before.version, version),
-    certificateExpires === before.certificateExpires ? '' : 'another certificate',
+    certificateExpires === before.certificateExpires ? '' : 'certificate replaced',
     restarts > before.restarts ? `restarted by itself, ${restarts} so far` : '',
-    lastError === before.lastError ? '' : (lastError ?? ''),
+    lastError === undefined || lastError.at === before.lastError?.at
+      ? ''
+      : `${lastError.service}: ${lastError.message}`,
+    problem === before.problem ? '' : (problem ?? ''),
   ]
   return changes.filter((change) => change !== '').join(', ')
 }
@@ -45,9 +48,8 @@ function nameChanges(before: StackStatus, after: StackStatus): StatusChange[] {
 }
 
 function stackChange(before: StackStatus, after: StackStatus): StatusChange {
-  const words = ({ isReady, problems }: StackStatus) =>
-    isReady ? 'ready' : ['not ready', ...problems].join(', ').replace(', ', ': ')
-  return { subject: after.stack, text: before.isReady === after.isReady ? '' : words(after) }
+  const words = ({ state, problems }: StackStatus) => [state, ...problems].join(', ').replace(', ', ': ')
+  return { subject: after.stack, text: before.state === after.state ? '' : words(after) }
 }
 
 function arrow(before: string | undefined, after: string): string {

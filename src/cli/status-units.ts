@@ -1,4 +1,4 @@
-// Times and sizes of a status in their largest fitting unit: nobody counts hours until next year.
+// Times and sizes of a status in their largest fitting unit: hours until next year are not counted.
 
 export const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -18,6 +18,19 @@ export function formatExpiry(leftMs: number): string {
   const [unit, size] = TIMES.find(([, each]) => ms >= 2 * each) ?? ['min', 60_000]
   const time = `${Math.floor(ms / size)} ${unit}`
   return leftMs > 0 ? `in ${time}` : `expired ${time} ago`
+}
+
+const AGES: readonly (readonly [string, number])[] = [
+  ['d', DAY_MS],
+  ['h', HOUR_MS],
+  ['min', 60_000],
+]
+
+/** `40 s`, `2 min`, `26 h`: how long ago, in the largest unit of which there are at least two. */
+export function formatAge(time: string, nowMs: number): string {
+  const ms = Math.max(0, nowMs - Date.parse(time))
+  const [unit, size] = AGES.find(([, each]) => ms >= 2 * each) ?? ['s', 1000]
+  return `${Math.floor(ms / size)} ${unit}`
 }
 
 /** As PostgreSQL has them: 1 kB is 1024 bytes. */

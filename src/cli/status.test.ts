@@ -24,7 +24,35 @@ const AWAY: SourceStatus = {
   ...{ error: 'Cannot reach etcd', hint: 'look at its log', startedFrom: '2026-11-15T10:00:00Z' },
 }
 
+const REFUSED: NonNullable<ServerStatus['configuration']> = {
+  state: 'refused',
+  since: '2026-11-16T11:58:00Z',
+  errorCount: 7,
+  errors: [
+    {
+      code: 'CorefileInvalid',
+      message: 'Cannot load Corefile:2:5: unknown directive "foward"',
+      place: { file: 'Corefile', line: 2, column: 5 },
+    },
+  ],
+}
+
 describe('the status for people', () => {
+  test('begins with a configuration that was refused', () => {
+    expect(
+      formatStatus({ ...GOOD, configuration: REFUSED }, NOW)
+        .split('\n')
+        .slice(0, 6),
+    ).toEqual([
+      'holdfast 1.2.3',
+      '',
+      'The configuration was refused 2 min ago; the one before it stays in service:',
+      '  Cannot load Corefile:2:5: unknown directive "foward"',
+      '  and 6 more',
+      '',
+    ])
+  })
+
   test('lists sources and zones', () => {
     expect(formatStatus(GOOD, NOW)).toBe(
       [
@@ -84,6 +112,7 @@ describe('the status for people', () => {
 
   test.each<[string, Partial<ServerStatus>]>([
     ['is still loading', { ready: false }],
+    ['has refused its configuration', { configuration: REFUSED }],
     ['has a source that is away', { sources: [AWAY] }],
     ['has a key it cannot use', { sources: [{ ...GOOD_SOURCE, problemCount: 1 }] }],
     ['has a zone that is refused', { zones: [{ ...GOOD.zones[0], state: 'refused' }] }],
@@ -102,7 +131,11 @@ describe('holdfast status', () => {
     directory = mkdtempSync(join(tmpdir(), 'holdfast-status-'))
     port = await freePort()
     http = new HttpServer({ notReady: () => [], metrics: () => '', status: () => status })
-    await http.serve([{ directive: 'health', address: { host: '127.0.0.1', port }, at: '' }])
+    const address = { host: '127.0.0.1', port }
+    await http.serve([
+      { directive: 'health', address, at: '' },
+      { directive: 'status', address, at: '' },
+    ])
   })
   afterEach(async () => {
     await http.close()
@@ -140,7 +173,7 @@ describe('holdfast status', () => {
     expect(await holdfast(['status', '-conf', file])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `holdfast: Cannot ask the server of "${file}": it has no "health", beside which it would tell; add one\n`,
+      stderr: `holdfast: Cannot ask the server of "${file}": it has no "health", next to which it would report; add one [NoStatus]\n`,
     })
   })
 
@@ -148,7 +181,7 @@ describe('holdfast status', () => {
     await http.close()
     const { code, stderr } = await holdfast(['status', '--url', `127.0.0.1:${port}`])
     expect(stderr).toBe(
-      `holdfast: Cannot reach the server at http://127.0.0.1:${port}/status: connect ECONNREFUSED 127.0.0.1:${port}; start it, or give the address of its "health" with --url\n`,
+      `holdfast: Cannot reach the server at http://127.0.0.1:${port}/status: connection refused; start it, or give the address of its "health" with --url [ServerUnreachable]\n`,
     )
     expect(code).toBe(1)
   })
@@ -159,13 +192,13 @@ describe('holdfast status', () => {
   ])('says that %s', async (_, path, says) => {
     const { code, stderr } = await holdfast(['status', '--url', `http://127.0.0.1:${port}${path}`])
     expect(stderr).toContain(
-      `Cannot use what http://127.0.0.1:${port}${path} says: ${says} is no status of a name server`,
+      `Cannot use the answer of http://127.0.0.1:${port}${path}: ${says} is not the status of a name server`,
     )
     expect(code).toBe(1)
   })
 
   test.each([
-    [['--url', 'ftp://host'], 'Cannot ask "ftp://host": not a URL; one such as http://127.0.0.1:8080 is wanted'],
+    [['--url', 'ftp://host'], 'Cannot ask "ftp://host": not a URL; expected one such as http://127.0.0.1:8080'],
     [['--url', 'x', '--config', 'y'], 'Cannot use --url with --config or -conf'],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await holdfast(['status', ...args])

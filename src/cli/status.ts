@@ -1,10 +1,12 @@
-// `holdfast status`: how a stack stands; or, asked for one of its name servers or any other, how the sources of that
-// server stand and what it serves.
+// `holdfast status`: the status of a stack; or, asked for one of its name servers or any other, the states of the sources
+// of that server and what it serves.
 
-import { HoldfastError, messageOf } from '../lib/errors.ts'
+import { HoldfastError, reasonOf as systemReasonOf } from '../lib/errors.ts'
+import { reachProblem } from '../lib/reach-problem.ts'
 import type { HttpAddress } from '../server/config.ts'
 import { hasColour } from './colour.ts'
-import { command, EXIT, type Io } from './command.ts'
+import { command, type Io } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { configOf } from './dns-config.ts'
 import { widthOf } from './live-area.ts'
 import { watchStatus } from './live-status.ts'
@@ -18,13 +20,13 @@ const TIMEOUT_MS = 5000
 
 export const statusCommand = command({
   name: 'status',
-  summary: 'Show how a stack stands, machine by machine; or a running name server',
+  summary: 'Show the status of a stack, or of a running name server',
   usage: '[FILE] [--watch] [--json] | --url URL | --config names.yaml | -conf Corefile',
   positionals: ['[FILE]'],
   options: {
     ...stackOptions,
-    watch: { summary: 'go on showing it' },
-    url: { value: 'URL', summary: `a name server: where it has "health"; ${DEFAULT_URL} unless given` },
+    watch: { summary: 'keep showing it, as it changes' },
+    url: { value: 'URL', summary: `a name server: the address of its "health" (default: ${DEFAULT_URL})` },
     config: { value: 'FILE', summary: 'a name server: find that in its names.yaml' },
     conf: { value: 'FILE', summary: 'a name server: find that in its Corefile' },
     json: { summary: 'print it as JSON' },
@@ -33,7 +35,7 @@ export const statusCommand = command({
     const { url, config, conf, state } = args.options
     const isServer = url !== undefined || config !== undefined || conf !== undefined
     if (isServer && args.positionals.length > 0)
-      throw new HoldfastError('Usage', 'Cannot show a stack and a name server: one of them is wanted')
+      throw new HoldfastError('Usage', 'Cannot show a stack and a name server: expected one of them')
     return isServer || !hasStack(args.positionals[0], state, io)
       ? serverStatus(args.options, io)
       : stackStatus(args, io)
@@ -58,8 +60,11 @@ async function stackStatus(
 }
 
 async function serverStatus(options: Where & { readonly json: boolean }, io: Io): Promise<number> {
-  const status = await ask(statusUrl(options, io), io.stopSignal())
-  io.stdout.write(options.json ? `${JSON.stringify(status, undefined, 2)}\n` : formatStatus(status, Date.now()))
+  const isGuess = options.url === undefined && options.config === undefined && options.conf === undefined
+  const status = await ask(statusUrl(options, io), { isGuess, signal: io.stopSignal() })
+  io.stdout.write(
+    options.json ? `${JSON.stringify(status, undefined, 2)}\n` : formatStatus(status, Date.now(), widthOf(io.stdout)),
+  )
   return isWell(status) ? EXIT.done : EXIT.failed
 }
 
@@ -74,7 +79,7 @@ function statusUrl({ url, config, conf }: Where, io: Io): URL {
   if (url !== undefined && file !== undefined)
     throw new HoldfastError(
       'Usage',
-      'Cannot use --url with --config or -conf: each says where the server is; one of them is wanted',
+      'Cannot use --url with --config or -conf: each says where the server is; expected one of them',
     )
   return parseUrl(file === undefined ? (url ?? DEFAULT_URL) : healthOf(file, { config, conf }, io))
 }
@@ -94,7 +99,7 @@ function healthOf(file: string, chosen: Pick<Where, 'config' | 'conf'>, io: Io):
   if (address !== undefined) return `http://${reachable(address)}`
   throw new HoldfastError(
     'NoStatus',
-    `Cannot ask the server of "${file}": it has no "health", beside which it would tell; add one`,
+    `Cannot ask the server of "${file}": it has no "health", next to which it would report; add one`,
   )
 }
 
@@ -108,13 +113,19 @@ function reachable({ host, port }: HttpAddress): string {
 function parseUrl(text: string): URL {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`)
   if (url === null || !/^https?:$/u.test(url.protocol))
-    throw new HoldfastError('Usage', `Cannot ask "${text}": not a URL; one such as ${DEFAULT_URL} is wanted`)
+    throw new HoldfastError('Usage', `Cannot ask "${text}": not a URL; expected one such as ${DEFAULT_URL}`)
   if (url.pathname === '/') url.pathname = '/status'
   return url
 }
 
-async function ask(url: URL, signal: AbortSignal): Promise<ServerStatus> {
-  const wanted = 'give the address of its "health" with --url'
+interface Question {
+  /** Nothing was named, and no stack was found. */
+  readonly isGuess: boolean
+  readonly signal: AbortSignal
+}
+
+async function ask(url: URL, { isGuess, signal }: Question): Promise<ServerStatus> {
+  const expected = 'give the address of its "health" with --url'
   let text: string
   try {
     const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) })
@@ -122,10 +133,8 @@ async function ask(url: URL, signal: AbortSignal): Promise<ServerStatus> {
   } catch (thrown) {
     throw new HoldfastError(
       'ServerUnreachable',
-      `Cannot reach the server at ${url.href}: ${reasonOf(thrown)}; start it, or ${wanted}`,
-      {
-        cause: thrown,
-      },
+      `Cannot reach the server at ${url.href}: ${reasonOf(thrown)}; start it, or ${expected}`,
+      { cause: thrown, ...(isGuess && { hint: 'no stack was found either; "holdfast status FILE" shows one' }) },
     )
   }
   const status = parseStatus(text)
@@ -133,7 +142,7 @@ async function ask(url: URL, signal: AbortSignal): Promise<ServerStatus> {
   const [line] = text.split('\n')
   throw new HoldfastError(
     'NoStatus',
-    `Cannot use what ${url.href} says: ${JSON.stringify(line.slice(0, 80))} is no status of a name server; ${wanted}`,
+    `Cannot use the answer of ${url.href}: ${JSON.stringify(line.slice(0, 80))} is not the status of a name server; ${expected}`,
   )
 }
 
@@ -148,5 +157,8 @@ function parseStatus(text: string): ServerStatus | undefined {
 
 function reasonOf(thrown: unknown): string {
   if (thrown instanceof Error && thrown.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`
-  return thrown instanceof Error && thrown.cause instanceof Error ? messageOf(thrown.cause) : messageOf(thrown)
+  return (
+    reachProblem(thrown) ??
+    systemReasonOf(thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown)
+  )
 }

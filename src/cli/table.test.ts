@@ -19,6 +19,16 @@ test('there may be hundreds of thousands of rows', () => {
   expect(formatTable(['A', 'B'], rows).split('\n')).toHaveLength(300_002)
 })
 
+test('within a width, the last column is wrapped', () => {
+  const rows = [
+    ['a', 'a remark that is longer than the terminal is wide'],
+    ['b', ''],
+  ]
+  expect(formatTable(['NAME', 'REMARK'], rows, [], 32)).toBe(
+    'NAME  REMARK\na     a remark that is longer\n      than the terminal is wide\nb\n',
+  )
+})
+
 test('styles do not move columns, and lines end at the width', () => {
   const lines = tableLines(
     ['NAME', 'STATE', 'ERROR'],

@@ -1,6 +1,7 @@
 // Rows of text under a heading, in columns; for output that people read.
 
 import type { Paint, Style } from './colour.ts'
+import { wrap } from './wrap.ts'
 
 /** A text, or a text in a style. */
 export type Cell = string | { readonly text: string; readonly style: Style }
@@ -13,15 +14,32 @@ interface TableOptions {
   readonly width?: number | undefined
 }
 
-/** The last column is as wide as it likes. Columns named in `right` hold numbers. */
+/** Narrower than this, the last column is not wrapped any further. */
+const NARROWEST = 24
+
+/** Columns named in `right` hold numbers. Within a width, the last column is wrapped; without one it is as wide as it likes. */
 export function formatTable(
   heading: readonly string[],
   rows: readonly (readonly string[])[],
   right: readonly string[] = [],
+  width?: number,
 ): string {
-  return tableLines(heading, rows, { right })
+  return tableLines(heading, width === undefined ? rows : wrapLast(heading, rows, width), { right })
     .map((line) => `${line}\n`)
     .join('')
+}
+
+function wrapLast(heading: readonly string[], rows: readonly (readonly string[])[], width: number): string[][] {
+  const others = heading.slice(0, -1)
+  const taken = others.reduce(
+    (sum, title, column) =>
+      sum + GAP.length + rows.reduce((most, row) => Math.max(most, row[column].length), title.length),
+    0,
+  )
+  return rows.flatMap((row) => {
+    const [first, ...more] = wrap(row.at(-1) ?? '', Math.max(NARROWEST, width - taken))
+    return [[...row.slice(0, -1), first], ...more.map((line) => [...others.map(() => ''), line])]
+  })
 }
 
 /** The same as lines, with styles and within a width. */

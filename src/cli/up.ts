@@ -1,16 +1,18 @@
-// `holdfast up`: brings a stack up, or to its new shape. The plan is shown and asked for, the progress is shown, and at the end
-// stands what runs. The stack goes on without us: leaving the view at the end stops nothing.
+// `holdfast up`: creates a stack, or updates it. It shows the plan, asks for confirmation, shows the progress, and at the end
+// the status. The stack runs on its own: leaving the view at the end stops nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError } from '../lib/errors.ts'
 import { interrupted } from '../stack/apply/work.ts'
 import type { Operator } from '../stack/operator.ts'
 import { isEmpty, type Plan } from '../stack/plan.ts'
+import { PlanChangedError } from '../stack/plan-changed.ts'
 import type { StackStatus } from '../stack/status.ts'
 import { isProblem } from '../targets/finding.ts'
 import { confirm } from './ask.ts'
 import { hasColour } from './colour.ts'
-import { command, EXIT, type Io } from './command.ts'
+import { command, type Io } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { widthOf } from './live-area.ts'
 import { watchStatus } from './live-status.ts'
 import { formatPlan } from './plan-text.ts'
@@ -21,10 +23,11 @@ import { formatStackStatus } from './stack-status-table.ts'
 const DEFAULT_TIMEOUT_SECONDS = 120
 const SETTLE_MS = 60_000
 const SETTLE_LOOK_MS = 300
+const STATUS_MS = 20_000
 
 export const upCommand = command({
   name: 'up',
-  summary: 'Bring a stack up, or to its new shape; shows the plan and asks first',
+  summary: 'Create or update a stack; shows the plan and asks first',
   usage: '[FILE] [--yes] [--detach] [--timeout SECONDS] [--json]',
   positionals: ['[FILE]'],
   options: {
@@ -57,6 +60,8 @@ interface UpContext {
   readonly signal: AbortSignal
   readonly timeoutMs: number
   readonly adopt: boolean
+  /** The plan that the user has confirmed. */
+  readonly confirmed?: Plan | undefined
 }
 
 interface UpFlags {
@@ -68,20 +73,37 @@ interface UpFlags {
 async function up(operator: Operator, options: UpContext & UpFlags): Promise<number> {
   const { io, signal, yes, detach, json, adopt } = options
   await operator.refuseElsewhere(adopt)
-  await refuseBadHost(operator, io, signal)
-  const plan = await operator.plan()
+  try {
+    await refuseBadHost(operator, io, signal)
+  } catch {
+    // What another command is starting at this moment may look like processes that are not ours.
+    await operator.refuseLocked()
+    await refuseBadHost(operator, io, signal)
+  }
+  const plan = await operator.plan(signal)
   const colour = hasColour(io, io.stdout)
-  if (!json) io.stdout.write(formatPlan(plan, { colour, width: widthOf(io.stdout) }))
-  if (!isEmpty(plan) && !yes && !(await confirm(io, `Bring ${operator.stack.name} up like this?`))) return EXIT.failed
-  await bringUp(operator, plan, options)
+  const show = (each: Plan) => {
+    if (!json) io.stdout.write(formatPlan(each, { colour, width: widthOf(io.stdout) }))
+  }
+  show(plan)
+  if (!isEmpty(plan) && !yes && !(await confirm(io, `Apply these changes to ${operator.stack.name}?`)))
+    return EXIT.failed
+  try {
+    await bringUp(operator, plan, { ...options, confirmed: yes ? undefined : plan })
+  } catch (error) {
+    if (error instanceof PlanChangedError) show(error.plan)
+    throw error
+  }
   const status = await settledStatus(operator, signal)
   if (json) io.stdout.write(`${JSON.stringify(status, undefined, 2)}\n`)
-  else io.stdout.write(formatStackStatus(status, { colour, now: Date.now(), examples: true }))
-  if (!detach && !json) {
+  else if (detach)
+    io.stdout.write(formatStackStatus(status, { colour, now: Date.now(), width: widthOf(io.stdout), examples: true }))
+  else {
+    const { name } = operator.stack
     io.stderr.write(
-      'holdfast: watching it from here on; Ctrl-C ends that, and the stack goes on (--detach: end at once)\n',
+      `holdfast: watching ${name}; press Ctrl-C to stop watching, ${name} keeps running (--detach skips this)\n`,
     )
-    await watchStatus(operator, io, signal)
+    await watchStatus(operator, io, signal, { examples: true })
   }
   return status.isReady ? EXIT.done : EXIT.failed
 }
@@ -96,19 +118,40 @@ async function settledStatus(operator: Operator, signal: AbortSignal): Promise<S
   }
 }
 
-async function bringUp(operator: Operator, plan: Plan, { io, signal, timeoutMs, adopt }: UpContext): Promise<void> {
+async function bringUp(operator: Operator, plan: Plan, context: UpContext): Promise<void> {
+  const { io, signal, timeoutMs, adopt, confirmed } = context
   const machines = plan.machines.filter(({ action }) => action !== 'none').map(({ machine }) => machine)
   using view = new ProgressView(io, io.stderr, { machines, signal })
   try {
-    await operator.up({ progress: view.report, signal, timeoutMs, adopt })
+    await operator.up({ progress: view.report, signal, timeoutMs, adopt, confirmed })
     view.report({ machine: undefined, state: 'ready', message: `${operator.stack.name} is ready` })
   } catch (error) {
-    view.report({ machine: undefined, state: 'failed', message: `${operator.stack.name} is not ready` })
+    view.report({ machine: undefined, state: 'failed', message: await failureText(operator, plan, error, signal) })
     throw error
   }
 }
 
-/** Told before anything is touched. */
+const BEFORE_CHANGES: readonly string[] = ['ParameterInvalid', 'StackChanged', 'StackLocked']
+
+/** Whether the error comes before anything of the running stack is changed. */
+export function isBeforeChanges(error: unknown): boolean {
+  return error instanceof PlanChangedError || (error instanceof HoldfastError && BEFORE_CHANGES.includes(error.code))
+}
+
+/** What a failure means for the stack: one that was there before may still run as it did. */
+async function failureText(operator: Operator, plan: Plan, error: unknown, signal: AbortSignal): Promise<string> {
+  const { name } = operator.stack
+  const isNew = plan.machines.every(({ action }) => action === 'create')
+  if (signal.aborted) return isNew ? `interrupted; ${name} is not ready` : `interrupted; change to ${name} not complete`
+  if (isNew) return `${name} is not ready`
+  const status = await operator.status(AbortSignal.timeout(STATUS_MS)).catch(() => undefined)
+  if (status?.isReady !== true) return `change not complete; ${name} is not ready`
+  return isBeforeChanges(error)
+    ? `change not applied; ${name} keeps running as before`
+    : `change not complete; ${name} keeps running`
+}
+
+/** Reported before anything is changed. */
 async function refuseBadHost(operator: Operator, io: Io, signal: AbortSignal): Promise<void> {
   const findings = await operator.checkHost(signal)
   for (const { state, message } of findings) if (state === 'warning') io.stderr.write(`holdfast: ${message}\n`)

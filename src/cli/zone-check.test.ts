@@ -47,13 +47,20 @@ test('a good zone is one line and exit code 0', async () => {
   expect(await check(path)).toEqual({ code: 0, stdout: expected, stderr: '' })
 })
 
+test('a record that is there twice counts once', async () => {
+  const path = write('db.example.test', `${APEX}${APEX.replaceAll(' ns', ' NS')}`)
+  expect((await check(path)).stdout).toBe(`${path}: zone example.test., serial 7, 3 records\n`)
+})
+
 test('an error names file, line, column and token, and the exit code is 3', async () => {
   const path = write('db.example.test', `${APEX}www A 192.0.2.256\n`)
   const { code, stdout, stderr } = await check(path)
   expect(code).toBe(3)
   expect(stdout).toBe('')
   expect(stderr).toContain(`${path}:5:7: "192.0.2.256": expected `)
-  expect(stderr).toContain('refused as zone example.test. (a guess; --origin NAME says otherwise)')
+  expect(stderr).toContain(
+    'rejected as zone example.test.; the origin was inferred from the file name, override it with --origin',
+  )
 })
 
 test('what holds between records is checked too', async () => {
@@ -61,7 +68,7 @@ test('what holds between records is checked too', async () => {
   const { code, stderr } = await check(path, '--origin', 'example.test')
   expect(code).toBe(3)
   expect(stderr).toContain(`${path}:6: CNAME and A at www.example.test.`)
-  expect(stderr).toContain('refused as zone example.test.\n')
+  expect(stderr).toContain('rejected as zone example.test.\n')
 })
 
 test('a zone without SOA has no line to point at', async () => {
@@ -141,6 +148,8 @@ test.each([
   ['example.test.zone', APEX, 'example.test.'],
   ['example.test', APEX, 'example.test.'],
   ['zones.txt', `$ORIGIN example.test.\n${APEX}`, 'example.test.'],
+  ['root.txt', `$ORIGIN .\n${APEX}`, '.'],
+  ['root.txt', APEX.replaceAll('@', '.').replace('ns A', 'ns. A').replaceAll(' ns', ' ns.'), '.'],
   [
     'zones.txt',
     APEX.replaceAll('@', 'example.test.').replace('ns A', 'ns.example.test. A').replaceAll(' ns', ' ns.example.test.'),

@@ -1,5 +1,6 @@
 // `holdfast zone check`: reads zones exactly as the server does and says what it would say, without serving them.
 
+import { DEFAULT_MAX_RECORDS, MAX_ZONE_BYTES } from '../dns/zonefile/limits.ts'
 import type { Writable } from 'node:stream'
 import { formatName } from '../dns/name.ts'
 import { formatRecord } from '../dns/zonefile/format.ts'
@@ -7,7 +8,8 @@ import { formatProblem, type ZoneFileProblem } from '../dns/zonefile/problem.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { loadZone, loadZoneText } from '../names/load-zone.ts'
 import type { ZoneBuilder } from '../zone/build.ts'
-import { command, EXIT, type Io } from './command.ts'
+import { command, type Io } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { printable } from './table.ts'
 import { guessOrigin } from './zone-origin.ts'
 import { parseOrigin, type StoredZone, withZoneStore, ZONE_FLAGS } from './zone-store.ts'
@@ -16,7 +18,7 @@ const PRINT_CHUNK = 1 << 16
 
 export const zoneCheckCommand = command({
   name: 'zone check',
-  summary: 'Check zone files and say what is wrong, with line and column',
+  summary: 'Check zone files; errors have line and column',
   usage: 'FILE... [--origin NAME] | --etcd [ORIGIN...]',
   positionals: ['[FILE...]'],
   options: {
@@ -74,7 +76,11 @@ function checkFile(file: string, origin: Uint8Array | undefined): Report {
 function checkStored({ name, origin, text }: StoredZone, prefix: string): Report {
   const label = `etcd:${prefix}${name}`
   if (origin !== undefined) {
-    const { zone, problems } = loadZoneText(text, label, origin, { requireNs: true })
+    const { zone, problems } = loadZoneText(text, label, origin, {
+      requireNs: true,
+      maxRecords: DEFAULT_MAX_RECORDS,
+      maxBytes: MAX_ZONE_BYTES,
+    })
     return reportOf(label, zone, problems)
   }
   const message = 'the key is not a domain name'
@@ -93,7 +99,7 @@ function toJson({ file, zone, errors, warnings }: Report): object {
     file,
     origin: zone === undefined ? null : formatName(zone.origin),
     serial: zone?.serial ?? null,
-    records: zone?.recordCount ?? 0,
+    records: zone?.distinctCount ?? 0,
     errors: errors.map(strip),
     warnings: warnings.map(strip),
   }
@@ -105,12 +111,12 @@ function print(report: Report, options: { records: boolean; guessed: boolean }, 
   if (zone === undefined) return
   const origin = formatName(zone.origin)
   if (errors.length > 0) {
-    const guess = options.guessed ? ' (a guess; --origin NAME says otherwise)' : ''
-    io.stderr.write(`${printable(file)}: refused as zone ${origin}${guess}\n`)
+    const guess = options.guessed ? '; the origin was inferred from the file name, override it with --origin' : ''
+    io.stderr.write(`${printable(file)}: rejected as zone ${origin}${guess}\n`)
   } else if (options.records) {
     printRecords(zone, io.stdout)
   } else {
-    io.stdout.write(`${printable(file)}: zone ${origin}, serial ${zone.serial}, ${zone.recordCount} records\n`)
+    io.stdout.write(`${printable(file)}: zone ${origin}, serial ${zone.serial}, ${zone.distinctCount} records\n`)
   }
 }
 

@@ -1,13 +1,14 @@
 // `holdfast zone diff`: how a file differs from what is stored, record by record.
 
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { diffJson, diffZones, printDiff } from './zone-changes.ts'
 import { checkText, printProblems, readInput } from './zone-input.ts'
 import { parseOrigin, withZoneStore, ZONE_FLAGS } from './zone-store.ts'
 
 export const zoneDiffCommand = command({
   name: 'zone diff',
-  summary: 'Compare a zone stored in etcd with a file; exit code 4 when records differ',
+  summary: 'Compare a zone in etcd with a file; exits 4 if they differ',
   usage: 'ORIGIN FILE|- [--json]',
   positionals: ['ORIGIN', 'FILE'],
   options: { json: { summary: 'print one JSON object' }, ...ZONE_FLAGS },

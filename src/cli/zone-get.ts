@@ -1,11 +1,12 @@
 // `holdfast zone get`: the text of a zone as it is stored.
 
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { withZoneStore, ZONE_FLAGS, zoneJson } from './zone-store.ts'
 
 export const zoneGetCommand = command({
   name: 'zone get',
-  summary: 'Print a zone stored in etcd',
+  summary: 'Print a zone from etcd',
   usage: 'ORIGIN [--json]',
   positionals: ['ORIGIN'],
   options: {

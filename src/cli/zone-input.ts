@@ -1,5 +1,6 @@
 // The zones a command is given: files, or text on stdin. Read and checked as the server does, and their text kept.
 
+import { DEFAULT_MAX_RECORDS, MAX_ZONE_BYTES } from '../dns/zonefile/limits.ts'
 import { buffer } from 'node:stream/consumers'
 import { formatProblem } from '../dns/zonefile/problem.ts'
 import { HoldfastError } from '../lib/errors.ts'
@@ -27,7 +28,16 @@ export async function readInput(path: string, origin: Uint8Array | undefined, io
 }
 
 export function checkText(label: string, origin: Uint8Array, text: Uint8Array): InputZone {
-  return { ...loadZoneText(text, label, origin, { requireNs: true }), label, origin, text }
+  return {
+    ...loadZoneText(text, label, origin, {
+      requireNs: true,
+      maxRecords: DEFAULT_MAX_RECORDS,
+      maxBytes: MAX_ZONE_BYTES,
+    }),
+    label,
+    origin,
+    text,
+  }
 }
 
 export function printProblems({ problems }: LoadedZone, io: Io): void {

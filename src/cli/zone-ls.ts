@@ -3,13 +3,14 @@
 import { formatName, lowerName } from '../dns/name.ts'
 import { formatProblem, shorten } from '../dns/zonefile/problem.ts'
 import { loadZoneText } from '../names/load-zone.ts'
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { formatTable } from './table.ts'
 import { type StoredZone, withZoneStore, ZONE_FLAGS, zoneJson } from './zone-store.ts'
 
 export const zoneLsCommand = command({
   name: 'zone ls',
-  summary: 'List the zones stored in etcd, and whether they are good',
+  summary: 'List the zones in etcd and whether they are valid',
   usage: '[--json]',
   options: { json: { summary: 'print one JSON object for each zone' }, ...ZONE_FLAGS },
   async run({ options }, io) {
@@ -59,5 +60,5 @@ function rowOf(stored: StoredZone, firstKeys: Map<string, string>): Row {
   const problem = problems.find(({ severity }) => severity === 'error')
   // The place is line:column; there is no file to name.
   if (problem !== undefined) return refused(formatProblem(problem).replace(/^:\s*/u, ''))
-  return { ...common, serial: zone.serial, records: zone.recordCount, error: null }
+  return { ...common, serial: zone.serial, records: zone.distinctCount, error: null }
 }

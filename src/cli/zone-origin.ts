@@ -1,4 +1,4 @@
-// Which zone a file holds when nobody said so: the one in its name (`db.NAME`, `NAME.zone`), or the owner of its
+// Which zone a file holds when the user does not say so: the one in its name (`db.NAME`, `NAME.zone`), or the owner of its
 // SOA record, or the whole name of the file.
 
 import { basename } from 'node:path'
@@ -22,8 +22,18 @@ function parseFileName(name: string): Uint8Array | undefined {
   }
 }
 
+/** An origin that no file means. */
+const UNKNOWN = parseName('\\000.')
+
 /** The first SOA's owner as far as the file itself says it: `@` before any $ORIGIN says nothing. */
 function soaOwner(path: string): Uint8Array | undefined {
+  const owner = firstSoa(path, ROOT)
+  if (owner === undefined || owner.length > ROOT.length) return owner
+  // `@`, or the root zone, which is no part of any other.
+  return firstSoa(path, UNKNOWN) === undefined ? ROOT : undefined
+}
+
+function firstSoa(path: string, origin: Uint8Array): Uint8Array | undefined {
   const file = new FileSource(path)
   let found: Uint8Array | undefined
   const source = { read: (into: Uint8Array, at: number) => (found === undefined ? file.read(into, at) : 0) }
@@ -32,7 +42,7 @@ function soaOwner(path: string): Uint8Array | undefined {
       if (type === TYPE.SOA) found ??= owner.slice(0, ownerLength)
     },
   }
-  parseZoneFile(source, { file: path, origin: ROOT }, sink)
+  parseZoneFile(source, { file: path, origin }, sink)
   file.close()
-  return found === undefined || found.length === ROOT.length ? undefined : found
+  return found
 }

@@ -2,7 +2,8 @@
 // a zone is stored only if nobody changed it since it was looked at: a transaction compares the revisions.
 
 import { HoldfastError } from '../lib/errors.ts'
-import { command, EXIT, type Io } from './command.ts'
+import { command, type Io } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { diffJson, diffZones, printDiff, summarize } from './zone-changes.ts'
 import { printable } from './table.ts'
 import { type InputZone, checkText, printProblems, readInput } from './zone-input.ts'
@@ -23,7 +24,7 @@ const MOST_BYTES = 1_000_000
 
 export const zonePutCommand = command({
   name: 'zone put',
-  summary: 'Check zone files, show what they change, and store them in etcd',
+  summary: 'Check zone files, show changes, and store them in etcd',
   usage: 'FILE... [--origin NAME] | ORIGIN -',
   positionals: ['FILE...'],
   options: {
@@ -179,11 +180,11 @@ function conflict(origin: Uint8Array, seen: Seen, now: StoredZone | undefined, i
 /** Without a revision it was not stored. Of a zone that is new, nobody needs to see every record. */
 function printText(plan: ZonePlan, revision: bigint | undefined, io: Io): void {
   const { input, stored, before, diff, changed } = plan
-  const { serial, recordCount } = input.zone
+  const { serial, distinctCount } = input.zone
   if (stored !== undefined) printDiff(diff, io)
   const what =
     stored === undefined
-      ? `new, ${recordCount} records`
+      ? `new, ${distinctCount} records`
       : !changed
         ? 'unchanged'
         : diff.length === 0

@@ -2,7 +2,8 @@
 
 import { HoldfastError } from '../lib/errors.ts'
 import { confirm } from './ask.ts'
-import { command, EXIT } from './command.ts'
+import { command } from './command.ts'
+import { EXIT } from './exit-code.ts'
 import { transact } from './etcd-transact.ts'
 import { printable } from './table.ts'
 import { withZoneStore, ZONE_FLAGS, zoneJson } from './zone-store.ts'

@@ -18,8 +18,9 @@ beforeEach(() => {
   sink = new LogSink(fd)
   table = new ZoneTable(new Log(sink))
 })
-afterEach(() => {
+afterEach(async () => {
   vi.useRealTimers()
+  await sink.flush()
   closeSync(fd)
   rmSync(directory, { recursive: true })
 })

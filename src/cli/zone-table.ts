@@ -32,6 +32,8 @@ interface SourceRow extends SourceReport {
 /** A zone that changes often is not logged more often than this. */
 const LOG_MS = 1000
 const LOG_LINES = 3
+/** As metrics name the sources of whole zones. */
+const TEXT_PLUGINS: readonly string[] = ['file', 'auto', 'etcd']
 /** Beyond this many zones at the start, single ones are not announced. */
 const ANNOUNCED = 20
 
@@ -43,6 +45,10 @@ export class ZoneTable {
   readonly #unreadable: string[] = []
   readonly #sources = new Map<string, SourceRow>()
   #ready = false
+  /** Every zone that there was at the start has been read. */
+  #isLoaded = false
+  /** Some were still being read when serving began. */
+  #isLate = false
   #records = 0
   #loadErrors = 0
   arenaUsedBytes = 0
@@ -105,7 +111,7 @@ export class ZoneTable {
 
   /** A source that was never seen, by us or an earlier run, has names that we would deny. */
   notReady(): string[] {
-    if (!this.#ready) return ['zones are being loaded']
+    if (!this.#isLoaded) return ['zones are being loaded']
     return Array.from(this.#sources.values())
       .filter(knowsNothing)
       .map(({ name }) => `nothing is known of ${name} yet`)
@@ -152,6 +158,10 @@ export class ZoneTable {
       case 'unreadable':
         this.#unreadable.push(report.path)
         return
+      case 'loaded':
+        this.#isLoaded = true
+        if (this.#isLate) this.#log.info(`All zones are loaded after ${(report.milliseconds / 1000).toFixed(2)} s`)
+        return
       case 'ready': {
         this.#ready = true
         const zones = this.serving().length
@@ -159,6 +169,7 @@ export class ZoneTable {
         const others = (['refused', 'failed', 'awaited'] as const)
           .filter((state) => states.has(state))
           .map((state) => `, ${states.get(state)?.length} ${state}`)
+        this.#isLate = states.get('awaited')?.some(({ plugin }) => TEXT_PLUGINS.includes(plugin)) ?? false
         this.#log.info(
           `${zones} zone${zones === 1 ? '' : 's'} with ${this.#records} records loaded in ${(report.milliseconds / 1000).toFixed(2)} s${others.join('')}`,
         )
@@ -264,7 +275,7 @@ export class ZoneTable {
     for (const error of report.errors) this.#log.error(error)
     const kept =
       report.keptSerial === undefined ? 'it is answered with SERVFAIL' : `serial ${report.keptSerial} stays in service`
-    this.#log.error(`Zone ${report.origin} refused: ${kept} until ${report.file} is mended`)
+    this.#log.error(`Zone ${report.origin} rejected: ${kept}; fix ${report.file} to load the new version`)
   }
 }
 

@@ -161,6 +161,28 @@ test('machines that are stopped do not come back with their host', async () => {
   expect(virsh.changes(HERE)).toEqual(['autostart --domain kvm-a --disable'])
 })
 
+test('the status of a stack that was never created is one line, without a word of what it would be asked with', async () => {
+  const { code, stdout, stderr } = await holdfast(['status', file, '--state', state], { env: virsh.env })
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: `kvm: absent: it was never created, or was removed; "holdfast up ${file}" creates it\n`,
+    stderr: '',
+  })
+  const json = await holdfast(['status', file, '--json', '--state', state], { env: virsh.env })
+  expect(JSON.parse(json.stdout)).toMatchObject({ state: 'absent', isReady: false, problems: [], machines: [] })
+})
+
+test('a stack that was stopped says when, and is not asked', async () => {
+  await remember(HERE)
+  virsh.add(HERE, machineRecord('kvm', 'a', { stackId: 'ours' }))
+  expect((await down('kvm')).code).toBe(0)
+  const { stdout } = await holdfast(['status', file, '--json', '--state', state], { env: virsh.env })
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{ state: 'stopped', stoppedAt: expect.any(String), problems: [], clusters: [] },
+    machines: [{ machine: 'a', state: 'stopped' }],
+  })
+})
+
 test.each([['plan'], ['status'], ['down'], ['doctor'], ['logs', '--file']])(
   'a "%s" that is interrupted while a hypervisor does not answer says so in one line',
   async (...words) => {
@@ -170,8 +192,8 @@ test.each([['plan'], ['status'], ['down'], ['doctor'], ['logs', '--file']])(
     const argv = [...words, words[0] === 'logs' ? 'kvm' : file, '--state', state]
     const { code, stderr } = await holdfast(argv, { env: virsh.env, signal })
     expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: 'holdfast: Cannot go on: interrupted; what was done so far stays\n',
+      code: 130,
+      stderr: 'holdfast: Interrupted; what was done so far stays [Interrupted]\n',
     })
   },
 )
