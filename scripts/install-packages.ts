@@ -7,7 +7,9 @@ import { installPackages } from '../src/targets/local/packages.ts'
 import { makeSystemUser, OWN_USER } from '../src/targets/local/system-user.ts'
 
 const NAME_SERVERS = ['bind9', 'bind9-dnsutils', 'bind9-utils', 'dnsperf', 'knot', 'knot-dnsutils', 'ldnsutils', 'nsd']
-const TEST = [...NAME_SERVERS, 'curl', 'etcd-client', 'etcd-server', 'iproute2', 'procps']
+/** Validating resolvers, which judge the proofs of signed zones. */
+const VALIDATORS = ['unbound', 'unbound-host']
+const TEST = [...NAME_SERVERS, ...VALIDATORS, 'curl', 'etcd-client', 'etcd-server', 'iproute2', 'procps']
 /** A hypervisor, and what makes the image that its machines boot from. */
 const LIBVIRT = [
   ...['dnsmasq-base', 'iptables', 'libvirt-clients', 'libvirt-daemon', 'libvirt-daemon-driver-lxc'],

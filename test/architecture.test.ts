@@ -52,6 +52,22 @@ describe('ARCHITECTURE.md', () => {
     })
     expect(forbidden).toEqual([])
   })
+
+  test('allows no import that is not there', () => {
+    const used = new Set(
+      sources.flatMap(({ folder, imports }) =>
+        imports.flatMap(({ file, typeOnly }) => {
+          if (file === undefined) return []
+          return typeOnly ? [`${folder} types ${folderOf(file)}`] : [`${folder} ${folderOf(file)}`]
+        }),
+      ),
+    )
+    const unused = [...table].flatMap(([folder, { values, types }]) => [
+      ...[...values].filter((each) => !used.has(`${folder} ${each}`)).map((each) => `${folder}: ${each}`),
+      ...[...types].filter((each) => !used.has(`${folder} types ${each}`)).map((each) => `${folder}: types of ${each}`),
+    ])
+    expect(unused).toEqual([])
+  })
 })
 
 describe('imports', () => {

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..')
 const used = new Map<string, string>()
 for (const path of globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))) {
   const code = readFileSync(join(root, path), 'utf8')
-  for (const [, name] of code.matchAll(/new HoldfastError\(\s*'([^']+)'/gu)) used.set(name, path)
+  for (const [, name] of code.matchAll(/(?:new HoldfastError|super)\(\s*'([^']+)'/gu)) used.set(name, path)
 }
 const reference = readFileSync(join(root, 'docs/reference/errors.md'), 'utf8')
 const documented = [...reference.matchAll(/^\| `(\w+)` \|/gmu)].map((match) => match[1])

@@ -45,11 +45,11 @@ interface SeenSerial {
   readonly writes: number
 }
 
-const START_MS = 30_000
+const START_MS = 150_000
 /** Worth a line. */
 const NOTED_LAG_MS = 2000
 /** A server that can reach etcd and still lags behind by this much is stuck. */
-const STUCK_MS = 30_000
+const STUCK_MS = 120_000
 
 export class Subject {
   readonly name: string

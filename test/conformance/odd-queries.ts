@@ -1,8 +1,9 @@
 // Everything that is not a plain question for a type in class IN: other classes and opcodes, transfers, EDNS in odd
 // forms, and messages that are broken in one place. The labels are what rules-odd.ts goes by.
 
-import type { Edns } from '../../src/dns/message.ts'
-import { CLASS } from '../../src/dns/types.ts'
+import type { Edns, ResourceRecord } from '../../src/dns/message.ts'
+import { parseName } from '../../src/dns/name.ts'
+import { CLASS, TYPE } from '../../src/dns/types.ts'
 import { opt, type Query, query, type Shape } from './queries.ts'
 
 export function oddities(): Query[] {
@@ -60,6 +61,31 @@ export function oddities(): Query[] {
         odd(`${type} over TCP`, {}, { transport: 'tcp' }, 'corp.example.', type),
       ],
     ),
+    ...signedQueries(),
+    ...(['udp', 'tcp'] as const).flatMap((transport) => [
+      odd(
+        `IXFR with the SOA of the client, ${transport}`,
+        { authorities: [SOA] },
+        { transport },
+        'corp.example.',
+        'IXFR',
+      ),
+      odd(
+        `IXFR with the SOA, elsewhere, ${transport}`,
+        { authorities: [SOA] },
+        { transport },
+        'elsewhere.test.',
+        'IXFR',
+      ),
+      odd(`IXFR without the SOA, ${transport}`, {}, { transport }, 'corp.example.', 'IXFR'),
+    ]),
+    odd('AXFR with an authority', { authorities: [SOA] }, { transport: 'tcp' }, 'corp.example.', 'AXFR'),
+    ...[1, 2, 3, 6, 15].map((opcode) =>
+      odd(`opcode ${opcode} with every flag`, { opcode, aa: true, rd: true, ra: true, z: true, ad: true, cd: true }),
+    ),
+    odd('every flag', { aa: true, tc: true, rd: true, ra: true, z: true, ad: true, cd: true }),
+    odd('CD in a denial', { cd: true }, {}, 'nx.corp.example.'),
+    odd('CD elsewhere', { cd: true }, {}, 'elsewhere.test.'),
     ...['.', 'example.', 'elsewhere.test.', 'xcorp.example.', 'com.', 'arpa.', '192.in-addr.arpa.'].flatMap((name) =>
       ['A', 'NS', 'SOA', 'DS', 'ANY'].flatMap((type) => [
         odd(`outside: ${name} ${type}`, {}, {}, name, type),
@@ -162,5 +188,50 @@ export function oddities(): Query[] {
       { transport: 'tcp' },
     ),
     odd('padding over TCP', { edns: opt({ options: [{ code: 12, data: new Uint8Array(9) }] }) }, { transport: 'tcp' }),
+  ]
+}
+
+const SOA: ResourceRecord = {
+  name: parseName('corp.example.'),
+  type: TYPE.SOA,
+  klass: CLASS.IN,
+  ttlSeconds: 0,
+  rdata: Uint8Array.from([...parseName('ns1.corp.example.'), ...parseName('h.corp.example.'), ...new Uint8Array(20)]),
+}
+
+/** TSIG (RFC 8945): nobody has this key, and in some queries the record is not what it should be. */
+function signedQueries(): Query[] {
+  const MAC_BYTES = 32
+  const numbers = [0, 0, 0x6b, 0x49, 0xd2, 0, 1, 0x2c, 0, MAC_BYTES, ...new Uint8Array(MAC_BYTES), 0, 0, 0, 0, 0, 0]
+  const rdata = [...parseName('hmac-sha256.'), ...numbers]
+  const record = (data: readonly number[], klass = 255, owner: readonly number[] = [...parseName('key.example.')]) => [
+    ...[...owner, 0, 250, 0, klass, 0, 0, 0, 0, data.length >> 8, data.length & 255],
+    ...data,
+  ]
+  const address = [...parseName('www.example.'), 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 192, 0, 2, 1]
+  const signed = (
+    label: string,
+    records: readonly (readonly number[])[],
+    shape: Shape = {},
+    more: Partial<Query> = {},
+  ) => {
+    const base = query('www2.corp.example.', 'A', shape, { label: `TSIG ${label}`, odd: true, ...more })
+    const bytes = Uint8Array.from([...base.bytes, ...records.flat()])
+    bytes[11] += records.length
+    return { ...base, bytes }
+  }
+  return [
+    signed('of an unknown key', [record(rdata)]),
+    signed('of an unknown key over TCP', [record(rdata)], {}, { transport: 'tcp' }),
+    signed('of an unknown key with EDNS', [record(rdata)], { edns: opt({ do: true }) }),
+    signed('with a compressed key', [record(rdata, 255, [0xc0, 12])]),
+    signed('behind another record', [address, record(rdata)]),
+    signed('not last', [record(rdata), address]),
+    signed('twice', [record(rdata), record(rdata)]),
+    signed('of class IN', [record(rdata, 1)]),
+    signed('cut off', [record(rdata.slice(0, -7))]),
+    signed('cut off in the algorithm', [record(rdata.slice(0, 5))]),
+    signed('empty', [record([])]),
+    signed('with bytes behind it', [[...record(rdata), 1, 2, 3]]),
   ]
 }

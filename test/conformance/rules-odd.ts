@@ -94,13 +94,30 @@ const TABLE: readonly OddRule[] = [
     outcomes: ['NOTIMP', 'REFUSED', 'NOTAUTH', 'FORMERR'],
   },
   {
-    name: 'RD in NOTIMP',
+    name: 'flags in NOTIMP',
     rfc: 'RFC 1035 4.1.1',
-    reason: 'RD is copied from a query; for another opcode the bit has no meaning to copy',
+    reason: 'RD is copied from a query; for another opcode neither it nor any other flag has a meaning to copy',
     kind: 'optional',
     queries: /^opcode/,
     outcomes: ['NOTIMP', 'NOTAUTH', 'REFUSED', 'FORMERR', 'NXDOMAIN'],
-    fields: ['rd'],
+    fields: ['rd', 'cd', 'aa', 'ra', 'z', 'ad', 'tc'],
+  },
+  {
+    name: 'TSIG of an error',
+    rfc: 'RFC 8945 5.3.2',
+    reason: 'the error is the same; the time is that of the server, which may also repeat the MAC or the fudge',
+    kind: 'optional',
+    queries: /^TSIG (of an unknown key|with a compressed|behind)/,
+    outcomes: ['NOTAUTH'],
+    fields: ['additionals'],
+  },
+  {
+    name: 'TSIG looked at loosely',
+    rfc: 'RFC 8945 5.1 and 5.2',
+    reason: 'a class, bytes behind the record or other records may be found wrong before the key, or not at all',
+    kind: 'choice',
+    queries: /^TSIG (of class IN|with bytes behind it|behind another record)/,
+    outcomes: ['NOTAUTH', 'FORMERR'],
   },
   {
     name: 'transfer not offered',
@@ -172,7 +189,7 @@ export const ODD_RULES: readonly Rule[] = TABLE.map(({ queries, outcomes, fields
     outcomes.includes(outcome(b)),
 }))
 
-function outcome(response: Response): string {
+export function outcome(response: Response): string {
   if (isMessage(response)) return rcodeName(response.rcode)
   return response === 'silence' ? 'silence' : 'malformed'
 }

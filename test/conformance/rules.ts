@@ -37,6 +37,16 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
         'record' in part && part.field === 'additionals' && isAddress(part.record) && !isGlue(part.record, a, b),
     },
     {
+      name: 'additional services',
+      rfc: 'RFC 9460 4.1',
+      reason: 'the services that SVCB and HTTPS lead to should be there, and older servers leave them out',
+      kind: 'optional',
+      covers: (part, { query }) =>
+        part.field === 'additionals' &&
+        (query.type === TYPE.SVCB || query.type === TYPE.HTTPS) &&
+        covered(part.record) === query.type,
+    },
+    {
       name: 'glue does not fit',
       rfc: 'RFC 9471 3, RFC 2181 9',
       reason: 'which part of the glue is sent when not all fits is open; TC is the newer way to say so',
@@ -60,7 +70,10 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
       covers: (part, pair) =>
         ('record' in part || part.field === 'tc') &&
         pair.query.transport === 'udp' &&
-        eitherWay(pair, (one, other) => one.tc && !other.tc && uncompressedBytes(other) > pair.query.udpBytes),
+        eitherWay(
+          pair,
+          (one, other) => one.tc && !other.tc && uncompressedBytes(other) > Math.min(pair.query.udpBytes, UDP_BYTES),
+        ),
     },
     {
       name: 'more NSEC3 than the proof needs',
@@ -76,6 +89,30 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
         }),
     },
     {
+      name: 'encloser that opt-out left without NSEC3',
+      rfc: 'RFC 5155 7.2.1',
+      reason:
+        'the proof begins at the closest encloser that has an NSEC3; a server that takes the closest one proves nothing',
+      kind: 'choice',
+      covers: (part, { a, b }) =>
+        part.field === 'authorities' &&
+        covered(part.record) === TYPE.NSEC3 &&
+        [a, b].every(
+          (side) =>
+            isMessage(side) && side.authorities.some(({ type, rdata }) => type === TYPE.NSEC3 && (rdata[1] & 1) === 1),
+        ),
+    },
+    {
+      name: 'wildcard behind a DNAME',
+      rfc: 'RFC 4035 3.1.3.4, RFC 6672 5.3.4',
+      reason: 'the proof is about the substituted name; a server that proves another name there convinces nobody',
+      kind: 'choice',
+      covers: (part, { a, b }) =>
+        part.field === 'authorities' &&
+        covered(part.record) === TYPE.NSEC &&
+        [a, b].every((side) => isMessage(side) && side.answers.some(({ type }) => type === TYPE.DNAME)),
+    },
+    {
       name: 'below the owner of an NSEC3',
       rfc: 'RFC 5155 7.2.8',
       reason: 'hashed owner names do not exist for questions; a server that thinks they do proves it from there',
@@ -85,8 +122,8 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
     },
     {
       name: 'CD in the answer',
-      rfc: 'RFC 4035 3.1.6',
-      reason: 'an authoritative server should clear CD; some copy it as a resolver does',
+      rfc: 'RFC 4035 3 and 3.1.6',
+      reason: 'section 3 wants CD copied, section 3.1.6 would have an authoritative server clear it',
       kind: 'optional',
       covers: (part, { query }) => part.field === 'cd' && (query.bytes[3] & 0x10) !== 0,
     },

@@ -18,30 +18,49 @@ const SIGNED: Readonly<Record<string, readonly string[]>> = {
   'optout.example.': ['-3', '-', '-H', '0', '-A'],
 }
 /** Copies of secure.example, to be signed another way. */
-const COPIES = ['hashed.example.zone', 'optout.example.zone']
+const COPIES = ['hashed.example.', 'optout.example.']
 
 export interface ConformanceZone extends ZoneFile {
   /** The types at each owner name, both as text. */
   readonly owners: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-export async function writeZones(directory: string): Promise<ConformanceZone[]> {
-  const names = (await readdir(SOURCES)).filter((name) => name.endsWith('.zone')).sort()
-  for (const name of names) await copyFile(join(SOURCES, name), join(directory, `${name}.source`))
-  await writeFile(join(directory, 'deep.example.zone.source'), deepZone())
-  const secure = await readFile(join(SOURCES, 'secure.example.zone'), 'utf8')
-  for (const copy of COPIES)
-    await writeFile(join(directory, `${copy}.source`), secure.replaceAll('secure.example.', copy.replace(/zone$/, '')))
+/** A zone to be written: its text, and how to sign it if at all. */
+export interface ZonePlan {
+  readonly origin: string
+  readonly text: string
+  readonly how: readonly string[] | undefined
+  /** Keys and signatures are taken out again, which leaves a chain that proves nothing. */
+  readonly isStripped?: boolean
+}
+
+export async function writeZones(directory: string, plans?: readonly ZonePlan[]): Promise<ConformanceZone[]> {
   return Promise.all(
-    [...names, ...COPIES, 'deep.example.zone'].map(async (name): Promise<ConformanceZone> => {
-      const origin = name.replace(/zone$/, '')
-      const source = join(directory, `${name}.source`)
-      if (SIGNED[origin] !== undefined) await sign(directory, origin, source, SIGNED[origin])
-      const file = join(directory, name)
+    (plans ?? (await conformancePlans())).map(async ({ origin, text, how, isStripped }): Promise<ConformanceZone> => {
+      const source = join(directory, `${origin}zone.source`)
+      await writeFile(source, text)
+      if (how !== undefined) await sign(directory, origin, source, how)
+      const file = join(directory, `${origin}zone`)
       await run('named-compilezone', ['-i', 'none', '-k', 'ignore', '-s', 'full', '-o', file, origin, source])
+      if (isStripped === true) await strip(file)
       return { origin, file, owners: owners(await readFile(file, 'utf8')) }
     }),
   )
+}
+
+async function strip(file: string): Promise<void> {
+  const lines = (await readFile(file, 'utf8')).split('\n')
+  await writeFile(file, lines.filter((line) => !/ IN (RRSIG|DNSKEY)\s/u.test(line)).join('\n'))
+}
+
+async function conformancePlans(): Promise<ZonePlan[]> {
+  const names = (await readdir(SOURCES)).filter((name) => name.endsWith('.zone')).sort()
+  const texts = new Map<string, string>()
+  for (const name of names) texts.set(name.replace(/zone$/, ''), await readFile(join(SOURCES, name), 'utf8'))
+  const secure = texts.get('secure.example.')!
+  for (const copy of COPIES) texts.set(copy, secure.replaceAll('secure.example.', copy))
+  texts.set('deep.example.', deepZone())
+  return Array.from(texts, ([origin, text]) => ({ origin, text, how: SIGNED[origin] }))
 }
 
 function owners(text: string): Map<string, Set<string>> {
@@ -54,9 +73,9 @@ function owners(text: string): Map<string, Set<string>> {
   return found
 }
 
-/** One ECDSA key for everything, valid for ten years so that no clock matters. */
-async function sign(directory: string, origin: string, file: string, how: readonly string[]): Promise<void> {
-  const zone = origin.replace(/\.$/, '')
+/** One ECDSA key for everything, valid for ten years so that no clock matters. Returns the key as a DNSKEY record. */
+export async function sign(directory: string, origin: string, file: string, how: readonly string[]): Promise<string> {
+  const zone = origin === '.' ? origin : origin.replace(/\.$/, '')
   const keygen = ['-K', directory, '-a', 'ECDSAP256SHA256', '-f', 'KSK', zone]
   const { stdout } = await run('dnssec-keygen', keygen)
   const key = await readFile(join(directory, `${stdout.trim()}.key`), 'utf8')
@@ -77,6 +96,7 @@ async function sign(directory: string, origin: string, file: string, how: readon
     join(directory, stdout.trim()),
   ])
   await copyFile(`${file}.signed`, file)
+  return key.split('\n').find((line) => !line.startsWith(';'))!
 }
 
 /** Names as deep (127 labels) and as long (255 bytes) as they may be, with a cut and a wildcard far down. */

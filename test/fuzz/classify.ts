@@ -17,6 +17,7 @@ export interface Classified {
 
 const HEADER_BYTES = 12
 const TYPE_OPT = 41
+const TYPE_IXFR = 251
 const OPTION_COOKIE = 10
 
 /** For packets with a header and without QR. */
@@ -26,12 +27,16 @@ export function classify(packet: Uint8Array): Classified {
   let questionEnd = HEADER_BYTES
   if (((packet[2] >> 3) & 15) !== 0) return of('not implemented')
   const [questions, answers, authorities, additionals] = [u16(4), u16(6), u16(8), u16(10)]
-  if (questions > 1 || answers + authorities > 0) return of('malformed')
+  if (questions > 1 || answers > 0) return of('malformed')
   if (questions === 1) {
     const end = endOfPlainName(packet, HEADER_BYTES)
     if (end < 0 || end + 4 > packet.length) return of('malformed')
     questionEnd = end + 4
   }
+  // RFC 1995 section 3: the client's SOA, in the authority section.
+  const isIxfr = questions === 1 && u16(questionEnd - 4) === TYPE_IXFR
+  if (isIxfr && authorities === 1) return of('other')
+  if (isIxfr || authorities > 0) return of('malformed')
   if (additionals === 0)
     return of(questions === 1 && questionEnd === packet.length ? kindOfQuestion(packet, questionEnd) : 'malformed')
   const opt = questionEnd + 1

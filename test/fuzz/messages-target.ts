@@ -192,7 +192,11 @@ function check(
   const message = decoded(response)
   assert(message.qr && message.id === ((packet[0] << 8) | packet[1]), 'QR or the id is wrong')
   assert(message.opcode === ((packet[2] >> 3) & 15), 'the opcode is not the one of the query')
-  assert(message.rd === ((packet[2] & 1) !== 0) && !message.ra && !message.z && !message.ad, 'RD, RA, Z or AD is wrong')
+  // RD and CD are copied from a query; of other opcodes their meaning is not known.
+  const isOpcodeQuery = message.opcode === 0
+  assert(message.rd === (isOpcodeQuery && (packet[2] & 1) !== 0), 'RD is wrong')
+  assert(message.cd === (isOpcodeQuery && (packet[3] & 16) !== 0), 'CD is wrong')
+  assert(!message.ra && !message.z && !message.ad, 'RA, Z or AD is wrong')
   assert(response.length <= mostBytes(packet, tcp, views), `${response.length} bytes are too many`)
   assert(!message.tc || !tcp, 'truncated over TCP')
   const { rcode } = message

@@ -191,6 +191,8 @@ class ZoneMaker {
     const signatureBytes = random.chance(0.1) ? 2000 : random.between(1, 64)
     const owners = [...this.#owners(() => true)].filter((name) => !isHidden(name))
     const provers = random.chance(0.5) ? this.#addNsec(owners) : this.#addNsec3(owners, cuts)
+    // A chain that nobody signed proves nothing.
+    if (random.chance(0.1)) return
     for (const owner of new Set([...owners, ...provers])) {
       const types = new Set(this.#records.filter((r) => keyOf(r.owner) === owner).map(({ type }) => type))
       for (const type of types) {
@@ -210,18 +212,28 @@ class ZoneMaker {
     return sorted
   }
 
-  /** RFC 5155 section 7.1: for empty non-terminals too, and with opt-out not for delegations without DS. */
+  /**
+   * RFC 5155 section 7.1: for empty non-terminals too, and with opt-out not for delegations without DS, nor perhaps for
+   * the empty non-terminals that exist only because of them.
+   */
   #addNsec3(owners: readonly NameKey[], cuts: ReadonlySet<NameKey>): readonly NameKey[] {
     const random = this.#random
     const optOut = random.chance(0.4)
     const signedCuts = this.#owners((record) => record.type === TYPE.DS)
+    const isLeftOut = (name: NameKey) => optOut && cuts.has(name) && !signedCuts.has(name)
     const salt = random.bytes(random.below(9))
     const iterations = random.below(4)
     const parameters = (flags: number) => concat(Uint8Array.of(1, flags, 0, iterations, salt.length), salt)
-    this.#add(this.#origin, TYPE.NSEC3PARAM, [parameters(0)])
-    const names = new Set(owners.flatMap(lineage).filter((name) => isAtOrBelow(name, this.#origin)))
+    const unusable = [
+      concat(Uint8Array.of(1, random.between(1, 255), 0, 1, 2), random.bytes(2)),
+      concat(Uint8Array.of(random.between(2, 255), 0, 0, iterations, salt.length), salt),
+      concat(Uint8Array.of(1, 0, 0, iterations, 9), random.bytes(9)),
+    ].filter(() => random.chance(0.15))
+    this.#add(this.#origin, TYPE.NSEC3PARAM, random.shuffle([parameters(0), ...unusable]))
+    const withTheirAncestors = random.chance(0.5) ? owners.filter((name) => !isLeftOut(name)) : owners
+    const names = new Set(withTheirAncestors.flatMap(lineage).filter((name) => isAtOrBelow(name, this.#origin)))
     const hashes = [...names]
-      .filter((name) => !optOut || !cuts.has(name) || signedCuts.has(name))
+      .filter((name) => !isLeftOut(name))
       .map((name) => nsec3Hash(name, salt, iterations))
       .sort((a, b) => Buffer.compare(a, b))
     return hashes.map((hash, i) => {

@@ -79,11 +79,21 @@ export class ReferenceZone {
   }
 
   get hasNsec3(): boolean {
-    return this.#nsec3Owners.length > 0
+    return this.#parameters !== undefined
   }
 
+  /** Whether there is a chain, and it is signed. */
   get signed(): boolean {
+    if (this.signatures(this.origin, TYPE.SOA).length === 0) return false
     return this.hasNsec3 || this.set(this.origin, TYPE.NSEC) !== undefined
+  }
+
+  /** RFC 5155 sections 4.1.2 and 7.3: of several NSEC3PARAM one without flags, with a known hash and with a chain. */
+  get #parameters(): Uint8Array | undefined {
+    const [first] = this.#nsec3Owners.map((owner) => this.set(owner, TYPE.NSEC3)![0].rdata)
+    if (first === undefined) return undefined
+    const ofChain = Buffer.from([first[0], 0, ...first.subarray(2, 5 + first[4])])
+    return this.set(this.origin, TYPE.NSEC3PARAM)?.find(({ rdata }) => ofChain.equals(rdata))?.rdata
   }
 
   /** The owner of the NSEC that matches or covers a name. */
@@ -97,14 +107,14 @@ export class ReferenceZone {
     return this.#nsec3Owners.includes(owner) ? owner : undefined
   }
 
-  /** The owner of the NSEC3 that covers a name; the last one covers what is before the first. */
+  /** The owner of the NSEC3 that covers or matches a name; the last one covers what is before the first. */
   coveringNsec3(name: NameKey): NameKey {
     const hashed = this.#hashedName(name)
-    return this.#nsec3Owners.findLast((owner) => owner < hashed) ?? this.#nsec3Owners.at(-1)!
+    return this.#nsec3Owners.findLast((owner) => owner <= hashed) ?? this.#nsec3Owners.at(-1)!
   }
 
   #hashedName(name: NameKey): NameKey {
-    const [{ rdata }] = this.set(this.origin, TYPE.NSEC3PARAM)!
+    const rdata = this.#parameters!
     const iterations = (rdata[2] << 8) | rdata[3]
     return below(base32hex(nsec3Hash(name, rdata.subarray(5), iterations)), this.origin)
   }

@@ -36,8 +36,11 @@ export interface Asked {
   readonly handsOver: boolean
 }
 
-/** The longest chain of aliases that is followed; each alias counts once, whatever name it is met for. */
+/** The longest chain of aliases that is followed. */
 const MAX_CHAIN = 16
+/** The longest chain of SVCB or HTTPS records that is followed for the additional section. */
+const MAX_SERVICES = 4
+const HINFO_RFC8482 = Uint8Array.from(Buffer.from('\x07RFC8482\0', 'latin1'))
 const POINTS_AT_HOSTS: ReadonlyMap<number, number> = new Map([
   [TYPE.NS, 0],
   [TYPE.MX, 2],
@@ -62,8 +65,9 @@ class Lookup {
     additionals: [],
     glue: [],
   }
-  /** Sets that the chain has passed, one per link. */
-  readonly #passed: Rrset[] = []
+  /** The names that aliases were followed for, one per link of the chain, and the DNAME sets that are in the answer. */
+  readonly #passed: NameKey[] = []
+  readonly #substituted = new Set<Rrset>()
   /** Proofs that follow the answers. */
   readonly #owed: (() => void)[] = []
   #name: NameKey
@@ -80,15 +84,24 @@ class Lookup {
     if (zone === undefined) {
       result.elsewhere = this.#asked.handsOver
       result.rcode = RCODE.REFUSED
-      return result
+      return result.elsewhere && this.#asked.type === TYPE.ANY && this.#asked.minimalAny ? this.#minimalAny() : result
     }
     result.aa = true
     while (zone !== undefined && this.#answerIn(zone) === 'goes on') {
       zone = this.#zoneFor(this.#name)
       if (zone === undefined) result.elsewhere = this.#asked.handsOver
     }
+    if (result.elsewhere && this.#asked.type === TYPE.ANY && this.#asked.minimalAny) return this.#minimalAny()
     for (const prove of this.#owed) prove()
     return result
+  }
+
+  /** ANY is not asked elsewhere (RFC 8482 section 4.2). */
+  #minimalAny(): Expected {
+    return {
+      ...{ elsewhere: false, rcode: RCODE.NOERROR, aa: false, authorities: [], additionals: [], glue: [] },
+      answers: [recordKey(this.#asked.name, TYPE.HINFO, 3600, HINFO_RFC8482)],
+    }
   }
 
   /** The zone nearest to the name; for DS the one above a zone's own name (RFC 4035 section 3.1.4.1). */
@@ -125,7 +138,7 @@ class Lookup {
       if (zone.set(cut, TYPE.DS) !== undefined) this.#addSigned('authorities', zone, cut, TYPE.DS)
       else this.#proveNoData(zone, cut)
     }
-    this.#addHosts(zone, servers, () => true)
+    this.#addHosts(zone, servers, { source: cut, owner: cut }, () => true)
     for (const host of hostsOf(servers).filter((name) => isAtOrBelow(name, cut)))
       for (const type of [TYPE.A, TYPE.AAAA]) this.#add('glue', host, zone.set(host, type) ?? [])
     return 'done'
@@ -133,10 +146,11 @@ class Lookup {
 
   #substitute(zone: ReferenceZone, at: NameKey): 'done' | 'goes on' {
     const set = zone.set(at, TYPE.DNAME)!
-    if (this.#passed.includes(set) || this.#passed.length === MAX_CHAIN) return 'done'
-    this.#passed.push(set)
-    this.#addSigned('answers', zone, at, TYPE.DNAME)
     const name = this.#name
+    if (this.#passed.includes(name) || this.#passed.length === MAX_CHAIN) return 'done'
+    this.#passed.push(name)
+    if (!this.#substituted.has(set)) this.#addSigned('answers', zone, at, TYPE.DNAME)
+    this.#substituted.add(set)
     const target = name.slice(0, name.length - at.length) + keyOf(set[0].rdata)
     if (target.length > 255) {
       this.#result.rcode = RCODE.YXDOMAIN
@@ -154,11 +168,11 @@ class Lookup {
     const node = zone.nodes.get(source)!
     const alias = zone.set(source, TYPE.CNAME)
     if (alias !== undefined && ![TYPE.CNAME, TYPE.ANY, TYPE.RRSIG, TYPE.NSEC].some((beside) => beside === type)) {
-      if (this.#passed.includes(alias) || this.#passed.length === MAX_CHAIN) {
+      if (this.#passed.includes(name) || this.#passed.length === MAX_CHAIN) {
         if (source !== name) this.#oweCovering(zone)
         return 'done'
       }
-      this.#passed.push(alias)
+      this.#passed.push(name)
       this.#addSigned('answers', zone, source, TYPE.CNAME)
       if (source !== name) this.#oweCovering(zone)
       this.#name = keyOf(alias[0].rdata)
@@ -171,9 +185,7 @@ class Lookup {
     if (found.length === 0) return this.#denyType(zone, source)
     if (type === TYPE.ANY && this.#asked.minimalAny && !zone.signed) {
       // RFC 8482 section 4.2.
-      this.#result.answers.push(
-        recordKey(name, TYPE.HINFO, 3600, Uint8Array.from(Buffer.from('\x07RFC8482\0', 'latin1'))),
-      )
+      this.#result.answers.push(recordKey(name, TYPE.HINFO, 3600, HINFO_RFC8482))
       return 'done'
     }
     // RFC 8482 section 4.1: of a signed name one set will do, but not a signature alone.
@@ -184,7 +196,7 @@ class Lookup {
     const isOneSet = isMinimal || (type !== TYPE.ANY && type !== TYPE.RRSIG)
     const [[, set]] = sets
     if (isOneSet && this.#asked.dnssecOk) this.#add('answers', name, zone.signatures(source, set[0].type))
-    if (isOneSet && !isMinimal) this.#addHosts(zone, set, (host) => !zone.isOccluded(host))
+    if (isOneSet && !isMinimal) this.#addHosts(zone, set, { source, owner: name }, (host) => !zone.isOccluded(host))
     if (source !== name) this.#oweCovering(zone)
     return 'done'
   }
@@ -201,7 +213,7 @@ class Lookup {
     this.#result.rcode = RCODE.NXDOMAIN
     this.#addSoa(zone)
     if (this.#proves(zone)) {
-      const encloser = zone.closestEncloser(this.#name)
+      const encloser = provableEncloser(zone, this.#name)
       this.#proveNoName(zone, encloser, 'with its encloser')
       this.#proveNoMatch(zone, `\x01*${encloser}`)
     }
@@ -211,8 +223,12 @@ class Lookup {
   #denyType(zone: ReferenceZone, source: NameKey): 'done' {
     this.#addSoa(zone)
     if (this.#proves(zone)) {
-      if (source !== this.#name) this.#proveNoName(zone, zone.closestEncloser(this.#name), 'with its encloser')
-      this.#proveNoData(zone, source)
+      if (source === this.#name) this.#proveNoData(zone, source)
+      else {
+        this.#proveNoName(zone, provableEncloser(zone, this.#name), 'with its encloser')
+        if (!zone.hasNsec3) this.#proveNoData(zone, source)
+        else if (zone.matchingNsec3(source) !== undefined) this.#addNsec(zone, zone.matchingNsec3(source)!)
+      }
     }
     return 'done'
   }
@@ -275,16 +291,34 @@ class Lookup {
     if (this.#asked.dnssecOk) this.#add(section, owner, zone.signatures(source, type))
   }
 
-  /** Addresses of the hosts that a set points at, where this zone has them. */
-  #addHosts(zone: ReferenceZone, set: Rrset, mayBeTold: (host: NameKey) => boolean): void {
-    for (const host of hostsOf(set)) {
-      const isService = set[0].type === TYPE.SVCB || set[0].type === TYPE.HTTPS
-      if ((isService && host === ROOT_KEY) || !zone.nodes.has(host) || !mayBeTold(host)) continue
-      for (const type of [TYPE.A, TYPE.AAAA]) {
-        this.#add('additionals', host, zone.set(host, type) ?? [])
-        if (this.#asked.dnssecOk) this.#add('additionals', host, zone.signatures(host, type))
+  /** Addresses of the hosts that a set points at, where this zone has them, and the services of those (RFC 9460). */
+  #addHosts(
+    zone: ReferenceZone,
+    set: Rrset,
+    self: Place,
+    mayBeTold: (host: NameKey) => boolean,
+    seen = { hosts: new Set<NameKey>(), services: new Set([self.source]) },
+    depth = 0,
+  ): void {
+    const isService = set[0].type === TYPE.SVCB || set[0].type === TYPE.HTTPS
+    for (const { host, isOwner } of targetsOf(set)) {
+      if (isService && host === ROOT_KEY && !isOwner) continue
+      const place = isOwner ? self : { source: host, owner: host }
+      if (!zone.nodes.has(place.source) || !mayBeTold(place.source) || seen.hosts.has(place.source)) continue
+      seen.hosts.add(place.source)
+      const services = isService ? zone.set(place.source, set[0].type) : undefined
+      if (services !== undefined && depth < MAX_SERVICES && !seen.services.has(place.source)) {
+        seen.services.add(place.source)
+        this.#addAdditional(zone, place, set[0].type)
+        this.#addHosts(zone, services, place, (name) => !zone.isOccluded(name), seen, depth + 1)
       }
+      for (const type of [TYPE.A, TYPE.AAAA]) this.#addAdditional(zone, place, type)
     }
+  }
+
+  #addAdditional(zone: ReferenceZone, { source, owner }: Place, type: number): void {
+    this.#add('additionals', owner, zone.set(source, type) ?? [])
+    if (this.#asked.dnssecOk) this.#add('additionals', owner, zone.signatures(source, type))
   }
 
   /** The TTL of a set is its first record's (RFC 2181 section 5.2). */
@@ -296,6 +330,29 @@ class Lookup {
   ): void {
     for (const { type, rdata } of set) this.#result[section].push(recordKey(owner, type, ttl, rdata))
   }
+}
+
+/** With NSEC3, the nearest ancestor that has one: opt-out leaves some without (RFC 5155 section 7.2.1). */
+function provableEncloser(zone: ReferenceZone, name: NameKey): NameKey {
+  const encloser = zone.closestEncloser(name)
+  return zone.hasNsec3 ? lineage(encloser).find((at) => zone.matchingNsec3(at) !== undefined)! : encloser
+}
+
+/** Where records are, and the name they are told for, which differ for a wildcard. */
+interface Place {
+  readonly source: NameKey
+  readonly owner: NameKey
+}
+
+/** The hosts in the order of the records; `.` of a service that is no alias is the owner (RFC 9460 section 2.5.2). */
+function targetsOf(set: Rrset): { host: NameKey; isOwner: boolean }[] {
+  const [{ type }] = set
+  if (!POINTS_AT_HOSTS.has(type)) return []
+  const isService = type === TYPE.SVCB || type === TYPE.HTTPS
+  return set.map(({ rdata }, i) => {
+    const [host] = hostsOf([set[i]])
+    return { host, isOwner: isService && host === ROOT_KEY && (rdata[0] | rdata[1]) !== 0 }
+  })
 }
 
 function hostsOf(set: Rrset): NameKey[] {

@@ -49,6 +49,18 @@ describe('with passwords', () => {
     )
   })
 
+  test('all records are listed with a permission for what is below the prefix', async () => {
+    await etcd.etcdctl('role', 'add', 'records')
+    await etcd.etcdctl('role', 'grant-permission', 'records', 'readwrite', '/skydns/', '--prefix')
+    await etcd.etcdctl('user', 'add', 'rob:rob-secret')
+    await etcd.etcdctl('user', 'grant-role', 'rob', 'records')
+    const as = [...flags(), '--user', 'rob:rob-secret']
+    expect(await holdfast(['record', 'set', 'www.a.test', 'A', '192.0.2.1', ...as])).toMatchObject({ code: 0 })
+    const { code, stdout, stderr } = await holdfast(['record', 'ls', ...as])
+    expect(stdout).toMatch(/www\.a\.test\. .*192\.0\.2\.1/u)
+    expect([code, stderr]).toEqual([0, ''])
+  })
+
   test.each([
     [
       'a wrong password',

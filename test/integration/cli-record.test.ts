@@ -47,8 +47,7 @@ async function served(name: string, mode: 'compatible' | 'exact' = 'compatible')
   const key = Buffer.from('/skydns/')
   const { kvs } = await client.range({ key, rangeEnd: prefixEnd(key) })
   for (const kv of kvs) expect(tree.put(kv.key, kv.value, undefined)).toBeUndefined()
-  return tree
-    .flush()
+  return [...tree.flush()]
     .flatMap(({ owner, records }) => records.map(({ type, ttl, rdata }) => formatRecord(owner, ttl, type, rdata)))
     .filter((line) => line.startsWith(`${name} `))
     .toSorted()

@@ -17,10 +17,13 @@ import { describeWithCoredns } from '../support/describe-with-kubernetes.ts'
 import { dnsSite, dnsSpec } from '../support/dns-spec.ts'
 import { EtcdCluster } from '../support/etcd-cluster.ts'
 import { dig, Sandbox, zoneText } from '../support/holdfast-process.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
 import { machineSpec } from '../support/machine-spec.ts'
 import { until } from '../support/until.ts'
 
-const [ADDRESS, SECOND, ELSEWHERE] = ['127.123.1.1', '127.123.1.2', '127.123.1.9']
+const NETWORK = loopbackNetwork()
+
+const [ADDRESS, SECOND, ELSEWHERE] = [`${NETWORK}.1.1`, `${NETWORK}.1.2`, `${NETWORK}.1.9`]
 const PORT = 5300
 const SPEC = dnsSpec({
   engine: 'coredns',
@@ -30,7 +33,7 @@ const SPEC = dnsSpec({
   zonefilesReloadIntervalMs: 500,
   alternateDnsServers: [`${ELSEWHERE}:${PORT}`],
 })
-const MACHINES = [machineSpec('dns-1', ADDRESS), machineSpec('pg-1', '127.123.3.1')]
+const MACHINES = [machineSpec('dns-1', ADDRESS), machineSpec('pg-1', `${NETWORK}.3.1`)]
 
 describeWithCoredns('CoreDNS in the place of our name server', () => {
   let cluster: EtcdCluster
@@ -67,7 +70,7 @@ describeWithCoredns('CoreDNS in the place of our name server', () => {
     coredns = spawn(findCoredns() ?? '', service('dns').command.slice(1), { stdio: 'ignore' })
     sandbox.spawn(service('zonefiles').command.slice(1))
     await untilAddress('dns-1.lab.test', ADDRESS)
-  }, 60_000)
+  })
   afterAll(async () => {
     const exited = once(coredns, 'exit')
     coredns.kill('SIGTERM')
@@ -83,10 +86,10 @@ describeWithCoredns('CoreDNS in the place of our name server', () => {
   const ask = (...args: readonly string[]) => dig(PORT, `@${ADDRESS}`, '+short', ...args)
 
   test("has the stack's own zones and the user's files, over UDP and TCP, on every interface", async () => {
-    expect(await ask('pg-1.lab.test')).toBe('127.123.3.1')
+    expect(await ask('pg-1.lab.test')).toBe(`${NETWORK}.3.1`)
     expect(await ask('+tcp', 'www.files.test')).toBe('192.0.2.1')
-    expect(await ask('-x', '127.123.3.1')).toBe('pg-1.lab.test.')
-    expect(await dig(PORT, `@${SECOND}`, '+short', 'pg-1.lab.test')).toBe('127.123.3.1')
+    expect(await ask('-x', `${NETWORK}.3.1`)).toBe('pg-1.lab.test.')
+    expect(await dig(PORT, `@${SECOND}`, '+short', 'pg-1.lab.test')).toBe(`${NETWORK}.3.1`)
     expect(await dig(PORT, `@${ADDRESS}`, '+nsid', 'lab.test')).toContain('"dns-1"')
   })
 
@@ -105,15 +108,19 @@ describeWithCoredns('CoreDNS in the place of our name server', () => {
     await untilAddress('www.app.lab.test', '192.0.2.3')
     await cluster.etcdctl('del', '/coredns/put.test')
     await untilAddress('www.put.test', '')
-    expect(await ask('pg-1.lab.test')).toBe('127.123.3.1')
+    expect(await ask('pg-1.lab.test')).toBe(`${NETWORK}.3.1`)
   })
 
   test("lets nobody replace the stack's own zone, but the reverse zones of its machines", async () => {
     await cluster.etcdctl('put', '/coredns/lab.test', zoneText(['pg-1 A 192.0.2.66'], 2))
     // CoreDNS changes to another file of a zone when that has another serial.
-    await cluster.etcdctl('put', '/coredns/3.123.127.in-addr.arpa', zoneText(['1 PTR theirs.test.'], 2))
-    await until('the reverse zone of etcd', async () => (await ask('-x', '127.123.3.1')) === 'theirs.test.')
-    expect(await ask('pg-1.lab.test')).toBe('127.123.3.1')
+    await cluster.etcdctl(
+      'put',
+      `/coredns/3.${NETWORK.split('.').toReversed().join('.')}.in-addr.arpa`,
+      zoneText(['1 PTR theirs.test.'], 2),
+    )
+    await until('the reverse zone of etcd', async () => (await ask('-x', `${NETWORK}.3.1`)) === 'theirs.test.')
+    expect(await ask('pg-1.lab.test')).toBe(`${NETWORK}.3.1`)
   })
 
   test('is known to be well', async () => {

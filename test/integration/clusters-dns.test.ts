@@ -9,6 +9,7 @@ import { resolve } from '../../src/clusters/dns/dns-client.ts'
 import { type DnsContext, dnsMachines } from '../../src/clusters/dns/machines.ts'
 import type { DnsSpec } from '../../src/clusters/dns/spec.ts'
 import { type DnsOptions, dnsSite, dnsSpec } from '../support/dns-spec.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
 import { machineSpec } from '../support/machine-spec.ts'
 import type { EtcdAccess } from '../../src/clusters/site.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -18,10 +19,12 @@ import { EtcdCluster } from '../support/etcd-cluster.ts'
 import { dig, Sandbox, zoneText } from '../support/holdfast-process.ts'
 import { until } from '../support/until.ts'
 
-const ADDRESSES = ['127.103.1.1', '127.103.1.2']
+const NETWORK = loopbackNetwork()
+
+const ADDRESSES = [`${NETWORK}.1.1`, `${NETWORK}.1.2`]
 const PORT = 5300
 const SERVERS = ADDRESSES.map((address, index) => machineSpec(`dns-${index + 1}`, address))
-const MACHINES = [...SERVERS, machineSpec('etcd-1', '127.103.2.1'), machineSpec('pg-1', '127.103.3.1')]
+const MACHINES = [...SERVERS, machineSpec('etcd-1', `${NETWORK}.2.1`), machineSpec('pg-1', `${NETWORK}.3.1`)]
 
 let cluster: EtcdCluster
 let sandbox: Sandbox
@@ -33,14 +36,17 @@ beforeAll(async () => {
   for (const prefix of ['/coredns/', '/skydns/', '/service/'])
     await cluster.etcdctl('role', 'grant-permission', 'dns', 'read', prefix, '--prefix')
   await cluster.etcdctl('user', 'grant-role', 'dns', 'dns')
-}, 60_000)
+})
 afterAll(async () => {
   await sandbox.close()
   await cluster.stop()
 })
 
 function spec(options: DnsOptions = {}): DnsSpec {
-  return dnsSpec({ servers: SERVERS, port: PORT, healthPort: 8080, metricsPort: 9153, ...options })
+  return dnsSpec({
+    ...{ servers: SERVERS, port: PORT, healthPort: 8080, metricsPort: 9153, allowZones: ['deep.lab.test.'] },
+    ...options,
+  })
 }
 
 /** The user of certificates is told by their common name. */
@@ -118,12 +124,12 @@ async function elect(leader: string): Promise<void> {
   await cluster.etcdctl(
     'put',
     '/service/pg/members/pg-1',
-    member(leader === 'pg-1' ? 'master' : 'replica', '127.103.3.1'),
+    member(leader === 'pg-1' ? 'master' : 'replica', `${NETWORK}.3.1`),
   )
   await cluster.etcdctl(
     'put',
     '/service/pg/members/pg-2',
-    member(leader === 'pg-2' ? 'master' : 'replica', '127.103.3.2'),
+    member(leader === 'pg-2' ? 'master' : 'replica', `${NETWORK}.3.2`),
   )
   await cluster.etcdctl('put', '/service/pg/leader', leader)
 }
@@ -138,8 +144,8 @@ describe('the two servers of a stack', () => {
     const given = await context()
     await cluster.kill(0)
     ;({ machines, servers } = await start(options, given))
-    expect(await both('+short', 'etcd-1.lab.test')).toBe('127.103.2.1')
-    expect(await both('+short', '+tcp', 'pg-1.lab.test')).toBe('127.103.3.1')
+    expect(await both('+short', 'etcd-1.lab.test')).toBe(`${NETWORK}.2.1`)
+    expect(await both('+short', '+tcp', 'pg-1.lab.test')).toBe(`${NETWORK}.3.1`)
     expect(await rcode('primary.pg.lab.test')).toBe('SERVFAIL')
     const waiting = await status()
     expect(waiting).toMatchObject({ isReady: false, problem: 'not all names in etcd are followed' })
@@ -163,15 +169,15 @@ describe('the two servers of a stack', () => {
     expect(await holdfast(['zone', 'put', ...files], { env })).toMatchObject({ code: 0, stderr: '' })
     await cluster.etcdctl('put', '/skydns/local/cluster/web/x1', '{"host":"192.0.2.3"}')
     await untilAll('web.cluster.local', '192.0.2.3')
-    await untilAll('primary.pg.lab.test', '127.103.3.1')
+    await untilAll('primary.pg.lab.test', `${NETWORK}.3.1`)
 
-    expect(await both('+short', 'dns-2.lab.test')).toBe('127.103.1.2')
+    expect(await both('+short', 'dns-2.lab.test')).toBe(`${NETWORK}.1.2`)
     expect(await both('+short', 'www.files.test')).toBe('192.0.2.1')
     expect(await both('+short', 'www.stored.test')).toBe('192.0.2.2')
     expect(await both('+short', 'www.deep.lab.test')).toBe('192.0.2.2')
-    expect(await both('+short', 'replica.pg.lab.test')).toBe('127.103.3.2')
-    expect(await both('+short', '-x', '127.103.3.1')).toBe('pg-1.lab.test.')
-    for (const zone of ['lab.test', 'pg.lab.test', '3.103.127.in-addr.arpa']) {
+    expect(await both('+short', 'replica.pg.lab.test')).toBe(`${NETWORK}.3.2`)
+    expect(await both('+short', '-x', `${NETWORK}.3.1`)).toBe('pg-1.lab.test.')
+    for (const zone of ['lab.test', 'pg.lab.test', `3.${NETWORK.split('.').toReversed().join('.')}.in-addr.arpa`]) {
       expect(await both('+short', zone, 'NS')).toBe('dns-1.lab.test.\ndns-2.lab.test.')
       expect(await both('+short', zone, 'SOA')).toMatch(/^dns-1\.lab\.test\. hostmaster\.\S+ \d+ /u)
     }
@@ -190,18 +196,18 @@ describe('the two servers of a stack', () => {
     // The TTL, and the last number of the SOA.
     expect(await both('primary.pg.lab.test', '+noall', '+authority')).toMatch(/^pg\.lab\.test\.\s+2\s.* 2$/u)
     await elect('pg-2')
-    await untilAll('primary.pg.lab.test', '127.103.3.2')
+    await untilAll('primary.pg.lab.test', `${NETWORK}.3.2`)
   })
 
   test('take up a changed stack without a restart, with the same new serial', async () => {
     const existing = machines.map(({ files }) => files)
     const more = [...zones, { name: 'db.new.test', text: zoneText(['www A 192.0.2.9']) }]
-    const given = await context({ existing, machines: [...MACHINES, machineSpec('pg-2', '127.103.3.2')] })
+    const given = await context({ existing, machines: [...MACHINES, machineSpec('pg-2', `${NETWORK}.3.2`)] })
     write({ ...options, zones: more, skydns: undefined }, given)
-    await untilAll('pg-2.lab.test', '127.103.3.2')
+    await untilAll('pg-2.lab.test', `${NETWORK}.3.2`)
     await untilAll('www.new.test', '192.0.2.9')
     expect(await both('+short', 'lab.test', 'SOA')).toContain(' 2 ')
-    expect(await both('+short', '-x', '127.103.3.2')).toBe('pg-2.lab.test.')
+    expect(await both('+short', '-x', `${NETWORK}.3.2`)).toBe('pg-2.lab.test.')
     for (const server of servers) server.kill('SIGHUP')
     await Promise.all(servers.map((server) => server.logged(/Reloaded the configuration/u)))
     expect(await rcode('web.cluster.local')).toBe('REFUSED')
@@ -215,7 +221,7 @@ describe('the two servers of a stack', () => {
     expect(await servers[1].ended()).toBe(0)
     await cluster.kill(0)
     await sandbox.spawn(machines[1].args).logged(/Listening on/u)
-    expect(await both('+short', 'primary.pg.lab.test')).toBe('127.103.3.2')
+    expect(await both('+short', 'primary.pg.lab.test')).toBe(`${NETWORK}.3.2`)
     expect(await both('+short', 'pg.lab.test', 'SOA')).toBe(before)
     await cluster.restart(0)
     await cluster.healthy()
@@ -225,7 +231,7 @@ describe('the two servers of a stack', () => {
 })
 
 describe('servers without etcd', () => {
-  const [first, second] = SERVERS.map(({ name }, index) => machineSpec(name, `127.103.5.${index + 1}`))
+  const [first, second] = SERVERS.map(({ name }, index) => machineSpec(name, `${NETWORK}.5.${index + 1}`))
 
   test('ask the alternate servers for what the zones do not have', async () => {
     const zones = [{ name: 'elsewhere.test', text: zoneText(['www A 192.0.2.7']) }]
@@ -235,9 +241,10 @@ describe('servers without etcd', () => {
     const given = { etcd: undefined, machines: MACHINES, patroni: [] }
     const started = [...upstream, ...write(asking, given)].map(({ args }) => sandbox.spawn(args))
     await Promise.all(started.map((server) => server.logged(/Listening on/u)))
-    expect(await resolve(first.address, PORT, 'www.elsewhere.test')).toEqual(['192.0.2.7'])
-    expect(await resolve(first.address, PORT, 'pg-1.lab.test')).toEqual(['127.103.3.1'])
-    expect(await resolve(first.address, PORT, 'nobody.lab.test')).toEqual([])
+    const answer = (name: string) => until(name, () => resolve(first.address, PORT, name).catch(() => undefined))
+    expect(await answer('www.elsewhere.test')).toEqual(['192.0.2.7'])
+    expect(await answer('pg-1.lab.test')).toEqual([`${NETWORK}.3.1`])
+    expect(await answer('nobody.lab.test')).toEqual([])
     await Promise.all(started.map((server) => server.end()))
   })
 

@@ -1,15 +1,21 @@
 // Members of an etcd cluster come and go while somebody writes, and every step that was interrupted is taken up again.
 
+import { existsSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { joinMember, promoteMember, readMembership, removeMember } from '../../src/clusters/etcd/cluster.ts'
+import { startedMachine } from '../../src/clusters/etcd/machines.ts'
+import { LOG, PATHS } from '../../src/clusters/etcd/settings.ts'
 import { etcdStatus } from '../../src/clusters/etcd/status.ts'
 import type { EtcdClient } from '../../src/etcd/client.ts'
 import { HoldfastError } from '../../src/lib/errors.ts'
 import { EtcdMachines, etcdSpec, etcdUser } from '../support/etcd-machines.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
 import { until } from '../support/until.ts'
 
-const addresses = [1, 2, 3, 4, 5].map((index) => `127.101.4.${index}`)
+const NETWORK = loopbackNetwork()
+
+const addresses = [1, 2, 3, 4, 5].map((index) => `${NETWORK}.4.${index}`)
 const all = etcdSpec(addresses, { users: [etcdUser('writer', { access: 'readwrite', prefix: '/' })] })
 const [first, second, third, fourth, fifth] = all.members
 const signal = new AbortController().signal
@@ -131,9 +137,11 @@ describe('while somebody writes', () => {
   })
 
   test('a place that was kept for a member and given up goes to the next one', async () => {
-    await joinMember(root, { name: 'given-up', address: '127.101.4.9' }, signal)
+    await joinMember(root, { name: 'given-up', address: `${NETWORK}.4.9` }, signal)
     cluster.spec = { ...cluster.spec, members: [...cluster.spec.members, fifth] }
-    expect((await readMembership(cluster.spec, root, signal)).leaving).toEqual([{ name: '', address: '127.101.4.9' }])
+    expect((await readMembership(cluster.spec, root, signal)).leaving).toEqual([
+      { name: '', address: `${NETWORK}.4.9` },
+    ])
     await joinMember(root, fifth, signal)
     const { running, leaving } = await readMembership(cluster.spec, root, signal)
     expect(leaving).toEqual([])
@@ -169,8 +177,31 @@ describe('while somebody writes', () => {
   })
 })
 
+test('a member that has started does not start without its data, whether the others answer or not', async () => {
+  const cluster = new EtcdMachines(etcdSpec([6, 7, 8].map((index) => `${NETWORK}.5.${index}`)))
+  try {
+    await cluster.form()
+    const found = cluster.at('etcd-3')
+    found.write(startedMachine(cluster.spec, found.machine))
+    await found.end('etcd')
+    cluster.start('etcd-3')
+    await until('ready', async () => (await etcdStatus(cluster.spec, cluster.client('root'), signal)).isReady)
+    for (const others of [[], ['etcd-1', 'etcd-2']]) {
+      await found.end('etcd')
+      for (const name of others) await cluster.at(name).end('etcd')
+      rmSync(found.path(`${PATHS.data}/member`), { recursive: true })
+      cluster.start('etcd-3')
+      await until('end of the process', () => !found.isRunning('etcd'))
+      expect(existsSync(found.path(LOG))).toBe(false)
+    }
+    expect(found.log('etcd')).toContain('could not retrieve cluster information from the given URLs')
+  } finally {
+    await cluster.end()
+  }
+})
+
 test('a member that the cluster does not have is not promoted', async () => {
-  const cluster = new EtcdMachines(etcdSpec(['127.101.5.1']))
+  const cluster = new EtcdMachines(etcdSpec([`${NETWORK}.5.1`]))
   try {
     await cluster.form()
     const root = cluster.client('root')

@@ -1,6 +1,7 @@
 // etcd clusters from the rendered machines, with users by password and by certificate: who gets in, and what the step
 // that sets up users does, again and again.
 
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
@@ -8,13 +9,19 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectionCertificate, etcdAccess } from '../../src/clusters/etcd/access.ts'
 import { canRestart, etcdStatus } from '../../src/clusters/etcd/status.ts'
 import { type EtcdClient, prefixEnd } from '../../src/etcd/client.ts'
 import { Secret } from '../../src/lib/secret.ts'
+import { reveal } from '../../src/machine/content.ts'
 import { EtcdMachines, etcdSpec, etcdUser } from '../support/etcd-machines.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
 import { OpensslKeyring } from '../support/openssl-keyring.ts'
 import { until } from '../support/until.ts'
+
+const NETWORK = loopbackNetwork()
 
 const bytes = (text: string) => Buffer.from(text)
 const signal = new AbortController().signal
@@ -78,13 +85,22 @@ async function fingerprint(host: string): Promise<string> {
   return fingerprint256
 }
 
-async function post(cluster: EtcdMachines, path: string, body: unknown, token?: string) {
+interface Caller {
+  readonly token?: string
+  /** Presents no certificate. */
+  readonly isBare?: boolean
+}
+
+/** To the JSON gateway. */
+async function post(cluster: EtcdMachines, path: string, body: unknown, { token, isBare = false }: Caller = {}) {
+  const { certificate, key } = connectionCertificate(cluster.site, 'dns')
   const request = requestHttps({
     host: cluster.spec.members[0].address,
     port: 2379,
     path,
     method: 'POST',
     ca: readFileSync(cluster.keyring.caFile),
+    ...(!isBare && { cert: reveal(certificate), key: reveal(key) }),
     headers: token === undefined ? {} : { authorization: token },
     agent: false,
   })
@@ -95,14 +111,47 @@ async function post(cluster: EtcdMachines, path: string, body: unknown, token?: 
   return { status: answer.statusCode as number, body: JSON.parse(text) as Record<string, unknown> }
 }
 
+/** Without a user, which authentication does not ask for as long as it is disabled. */
+async function deleteRole(cluster: EtcdMachines, role: string): Promise<void> {
+  const { endpoints, tls = {} } = cluster.options(etcdAccess(cluster.spec, cluster.site, 'zones'))
+  const { caFile = '', certFile = '', keyFile = '' } = tls
+  const files = { ETCDCTL_CACERT: caFile, ETCDCTL_CERT: certFile, ETCDCTL_KEY: keyFile }
+  const env = { PATH: '/usr/bin:/bin', ETCDCTL_API: '3', ETCDCTL_ENDPOINTS: endpoints.join(','), ...files }
+  await promisify(execFile)('etcdctl', ['role', 'delete', role], { env })
+}
+
 function otherAuthority(directory: string) {
   const keyring = new OpensslKeyring(mkdtempSync(join(directory, 'other-')))
   const identity = { id: 'root', commonName: 'root', organization: '', validityHours: 1, earlyRenewalHours: 0 }
   return { keyring, root: keyring.certificate({ ...identity, domains: [], addresses: [], usages: ['client'] }) }
 }
 
+/** Calls that etcd 3.4 answers without a user, and some that it answers before authentication is enabled. */
+const CALLS: readonly (readonly [string, object])[] = [
+  ['/v3/maintenance/alarm', { action: 'ACTIVATE', alarm: 'NOSPACE' }],
+  ['/v3/maintenance/transfer-leadership', { targetID: '1' }],
+  ['/v3/maintenance/status', {}],
+  ['/v3/maintenance/snapshot', {}],
+  ['/v3/kv/compaction', { revision: '1' }],
+  ['/v3/kv/put', { key: 'YQ==', value: 'YQ==' }],
+  ['/v3/lease/grant', { TTL: '60' }],
+  ['/v3/lease/leases', {}],
+  ['/v3/cluster/member/list', {}],
+  ['/v3/auth/user/add', { name: 'intruder', password: 'intruder' }],
+  ['/metrics', {}],
+]
+
+async function expectNoneWithoutCertificate(cluster: EtcdMachines): Promise<void> {
+  for (const [path, body] of CALLS)
+    await expect(post(cluster, path, body, { isBare: true }), path).rejects.toThrow(/certificate|ECONNRESET|EPIPE/u)
+  const { caFile } = cluster.keyring
+  const bare = cluster.open({ endpoints: cluster.spec.members.map(({ address }) => address), tls: { caFile } })
+  await expect(bare.userAdd('intruder', 'intruder')).rejects.toMatchObject({ code: 'EtcdUntrusted' })
+  await expect(bare.memberList()).rejects.toMatchObject({ code: 'EtcdUntrusted' })
+}
+
 describe('with passwords', () => {
-  const addresses = ['127.101.1.1', '127.101.1.2', '127.101.1.3']
+  const addresses = [`${NETWORK}.1.1`, `${NETWORK}.1.2`, `${NETWORK}.1.3`]
   const cluster = new EtcdMachines(
     etcdSpec(addresses, { clientCertAuth: false, grpcGatewayEnabled: true, users: USERS }),
   )
@@ -121,6 +170,8 @@ describe('with passwords', () => {
       return seen.members.every(({ isReady }) => isReady) && seen
     })
     expect(status).toMatchObject({ isReady: false, problem: 'authentication is not enabled yet' })
+    // Until it is, every client may do everything.
+    await expectNoneWithoutCertificate(cluster)
     for (const ms of [50, 150, 300, 500]) {
       cluster.at('etcd-1').start('etcd-auth')
       await sleep(ms)
@@ -145,14 +196,16 @@ describe('with passwords', () => {
 
   test('users can do what their role allows and nothing else', () => expectLeastPrivilege(cluster))
 
-  test('nobody gets in without logging in, with a wrong password or to a server of another authority', async () => {
+  test('no client gets in without a certificate, whatever it asks for', () => expectNoneWithoutCertificate(cluster))
+
+  test('no client gets in without logging in, with a wrong password or to a server of another authority', async () => {
     const { keyring } = otherAuthority(cluster.directory)
-    const anybody = { endpoints: addresses, tls: { caFile: cluster.keyring.caFile } }
+    const { endpoints, tls = {} } = cluster.options(etcdAccess(cluster.spec, cluster.site, 'dns'))
     const key = { key: bytes('/zones/a') }
-    await expect(cluster.open(anybody).range(key)).rejects.toThrow('wants to know the user')
+    await expect(cluster.open({ endpoints, tls }).range(key)).rejects.toThrow('wants to know the user')
     const wrong = cluster.client('dns', { password: 'wrong' })
     await expect(wrong.range(key)).rejects.toMatchObject({ code: 'EtcdWrongPassword' })
-    const elsewhere = cluster.client('dns', { tls: { caFile: keyring.caFile } })
+    const elsewhere = cluster.client('dns', { tls: { ...tls, caFile: keyring.caFile } })
     await expect(elsewhere.range(key)).rejects.toMatchObject({ code: 'EtcdUntrusted' })
   })
 
@@ -161,7 +214,7 @@ describe('with passwords', () => {
     expect((await post(cluster, '/v3/kv/range', { key })).status).not.toBe(200)
     const password = cluster.keyring.secret('etcd-user-dns-password').reveal()
     const { body } = await post(cluster, '/v3/auth/authenticate', { name: 'dns', password })
-    expect(await post(cluster, '/v3/kv/range', { key }, String(body.token))).toMatchObject({
+    expect(await post(cluster, '/v3/kv/range', { key }, { token: String(body.token) })).toMatchObject({
       status: 200,
       body: { count: '1' },
     })
@@ -202,6 +255,18 @@ describe('with passwords', () => {
     expect(await cluster.setUp()).toBe(NOTHING_TO_DO)
   })
 
+  test('an alarm that names no member is seen, too', async () => {
+    const operator = cluster.client('root')
+    await post(cluster, '/v3/maintenance/alarm', { action: 'ACTIVATE', alarm: 'NOSPACE' })
+    const raised = await until('alarm', async () => {
+      const seen = await etcdStatus(cluster.spec, operator, signal)
+      return !seen.isReady && seen
+    })
+    expect(raised).toMatchObject({ problem: 'alarm NOSPACE', isReady: false })
+    for (const alarm of await operator.alarmList()) await operator.alarmDisarm(alarm)
+    await until('ready', async () => (await etcdStatus(cluster.spec, operator, signal)).isReady)
+  })
+
   test("root's own password can be changed", async () => {
     await cluster.change({ rootPassword: new Secret('new-root-password') })
     await cluster.change({ rootPassword: new Secret('newer-root-password') })
@@ -238,7 +303,7 @@ describe('with passwords', () => {
 })
 
 describe('with certificates', () => {
-  const addresses = ['127.101.2.1', '127.101.2.2', '127.101.2.3']
+  const addresses = [`${NETWORK}.2.1`, `${NETWORK}.2.2`, `${NETWORK}.2.3`]
   const cluster = new EtcdMachines(etcdSpec(addresses, { users: USERS }))
   const at = { host: addresses[1], port: 2380 }
   let root: EtcdClient
@@ -302,8 +367,52 @@ describe('with certificates', () => {
   })
 })
 
+describe.each([{ clientCertAuth: true }, { clientCertAuth: false }])('a new cluster, $clientCertAuth,', (how) => {
+  const cluster = new EtcdMachines(etcdSpec([`${NETWORK}.4.1`], { ...how, users: USERS }))
+  let intruder: EtcdClient
+
+  beforeAll(async () => {
+    cluster.write(['etcd-1'], [])
+    cluster.start('etcd-1')
+    intruder = cluster.client('zones')
+    const hasLeader = async () => (await intruder.status(undefined, signal)).leader !== 0n
+    await until('leader', () => hasLeader().catch(() => false))
+  })
+  afterAll(() => cluster.end())
+
+  test('is not taken with users, roles or keys that the step did not make', async () => {
+    await intruder.userAdd('evil', 'evil')
+    await intruder.userAdd('dns', 'evil')
+    for (const role of ['root', 'other']) await intruder.roleAdd(role)
+    for (const user of ['evil', 'dns']) await intruder.userGrantRole(user, 'root')
+    await intruder.put(bytes('/planted'), bytes('1'))
+    const found = ['role root of user dns', 'user evil', 'role root of user evil', 'role other', 'key /planted']
+    await expect(cluster.setUp()).rejects.toThrow(
+      `Cannot enable authentication: etcd is new and has what this stack did not make: ${found.join('; ')}; expected nothing`,
+    )
+    expect(await intruder.isAuthEnabled(signal)).toBe(false)
+  })
+
+  test('is taken once they are gone', async () => {
+    for (const user of ['evil', 'dns']) await intruder.userDelete(user)
+    await intruder.delete(bytes('/planted'))
+    await expect(cluster.setUp()).rejects.toThrow('did not make: role other; expected')
+    await deleteRole(cluster, 'other')
+    expect(await cluster.setUp()).toContain(NOTHING_TO_DO)
+    expect(await cluster.client('root').userList()).toEqual(['dns', 'root', 'zones'])
+  })
+
+  test('that was taken before is taken again when authentication was disabled, with what is in it', async () => {
+    const root = cluster.client('root')
+    await root.put(bytes('/mine'), bytes('1'))
+    await root.authDisable()
+    expect(await cluster.setUp()).toContain(NOTHING_TO_DO)
+    expect(await root.isAuthEnabled(signal)).toBe(true)
+  })
+})
+
 test('an alarm is told', async () => {
-  const cluster = new EtcdMachines(etcdSpec(['127.101.3.1'], { spaceQuotaBytes: 1 << 20, users: [] }))
+  const cluster = new EtcdMachines(etcdSpec([`${NETWORK}.3.1`], { spaceQuotaBytes: 1 << 20, users: [] }))
   try {
     await cluster.form()
     const root = cluster.client('root')

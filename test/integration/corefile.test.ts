@@ -53,7 +53,7 @@ describe('a resolver for a company: zones, a forwarded domain, a cache, and an a
 `,
     )
     server = await sandbox.serve('-conf', file)
-  }, 30_000)
+  })
   afterAll(async () => {
     await sandbox.close()
     for (const upstream of upstreams) await upstream.stop()

@@ -4,7 +4,8 @@ import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EtcdClient } from '../../src/etcd/client.ts'
 import type { EtcdOptions } from '../../src/etcd/options.ts'
-import { EtcdCluster, steadyPort } from '../support/etcd-cluster.ts'
+import { EtcdCluster } from '../support/etcd-cluster.ts'
+import { freePort } from '../support/ports.ts'
 
 let certified: EtcdCluster
 let guarded: EtcdCluster
@@ -18,7 +19,7 @@ beforeAll(async () => {
     EtcdCluster.start({ members: 1, tls: 'client' }),
     EtcdCluster.start({ members: 1, tls: 'server', auth: { rootPassword: 'pw' } }),
     EtcdCluster.start({ members: 1 }),
-    steadyPort(),
+    freePort(),
   ])
   mute = createServer((socket) => socket.on('error', () => {})).listen(mutePort, '127.0.0.1')
 })
@@ -77,7 +78,7 @@ test('users that may not', async () => {
 })
 
 test('endpoints where nobody is, or somebody else', async () => {
-  const nobody = `http://127.0.0.1:${await steadyPort()}`
+  const nobody = `http://127.0.0.1:${await freePort()}`
   const advice = 'see whether it runs, and whether the endpoints are right'
   expect(await failure({ endpoints: [nobody] })).toBe(
     `EtcdUnreachable: Cannot read "/zones/": etcd at "${nobody}" refuses connections; ${advice}`,

@@ -78,8 +78,7 @@ describe('one member behind a proxy', () => {
     proxy.cut()
     await until('down', () => !recorder.isUp)
     await writer.put(bytes('/t/first'), bytes('1'))
-    // Long enough for several tries.
-    await new Promise((resolve) => setTimeout(resolve, 600))
+    await until('several attempts', () => proxy.refusals > 3)
     proxy.refusing = false
     await recorder.has('/t/first', '1')
     expect(recorder.states.map(({ up }) => up)).toEqual([true, false, true])

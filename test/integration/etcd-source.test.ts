@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EtcdSource, type SourceChange, type SourceState } from '../../src/names/sources/etcd-source.ts'
+import { WorkQueue } from '../../src/names/work-queue.ts'
 import { EtcdCluster } from '../support/etcd-cluster.ts'
 import { EtcdProxy } from '../support/etcd-proxy.ts'
 import { until } from '../support/until.ts'
@@ -20,7 +21,7 @@ let directory: string
 let running: RunningSource | undefined
 beforeAll(async () => {
   ;[cluster, other] = await Promise.all([1, 1].map((members) => EtcdCluster.start({ members })))
-}, 60_000)
+})
 afterAll(() => Promise.all([cluster.stop(), other.stop()]))
 beforeEach(async () => {
   await Promise.all([cluster, other].map((each) => each.etcdctl('del', '--prefix', '')))
@@ -54,8 +55,10 @@ class RunningSource {
         etcd: { endpoints: [proxy.endpoint] },
         prefix: PREFIX,
         stateDirectory: directory,
+        damagedState: 'use',
       },
       signal: this.#end.signal,
+      work: new WorkQueue(),
       follower: {
         apply: (change) => this.#apply(change),
         flush: () => {

@@ -30,7 +30,7 @@ const COREFILE = `.:53 {
 }
 `
 
-const LIMIT_MS = 60_000
+const LIMIT_MS = 170_000
 const MEMBERS = [0, 1, 2] as const
 
 let sandbox: Sandbox

@@ -14,9 +14,10 @@ import { describeWithKubernetes } from '../support/describe-with-kubernetes.ts'
 import { KubeCluster } from '../support/kube-cluster.ts'
 import { CONFIG_MAPS } from '../support/kube-follow-lab.ts'
 import { KubeProxy } from '../support/kube-proxy.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
 import { until } from '../support/until.ts'
 
-const HOST = '127.111.0.3'
+const HOST = `${loopbackNetwork()}.0.1`
 const selection = { resource: CONFIG_MAPS, namespace: 'default' }
 const map = (name: string, data: Readonly<Record<string, string>> = {}) => ({
   metadata: { name, namespace: 'default' },
@@ -35,7 +36,7 @@ describeWithKubernetes('a client of an API server', () => {
 
   beforeAll(async () => {
     cluster = await KubeCluster.start({ host: HOST })
-  }, 60_000)
+  })
   afterAll(() => cluster.stop())
   afterEach(async () => {
     for (const close of open.splice(0)) await close()
@@ -101,7 +102,7 @@ describeWithKubernetes('a client of an API server', () => {
     await client.replace(CONFIG_MAPS, { ...labelled('two'), ...{ data: { large } } })
     await client.replace(CONFIG_MAPS, map('two'))
     const seen: string[] = []
-    for await (const events of client.watch(chosen, { resourceVersion, timeoutSeconds: 10, silenceMs: 5000 })) {
+    for await (const events of client.watch(chosen, { resourceVersion, timeoutSeconds: 60, silenceMs: 60_000 })) {
       seen.push(...events.map(({ type }) => type))
       if (seen.length === 2) break
     }
@@ -116,13 +117,13 @@ describeWithKubernetes('a client of an API server', () => {
       for await (const events of client.watch(selection, { resourceVersion, timeoutSeconds, silenceMs }, signal))
         if (events.length > 0 && events.every(({ type }) => type !== 'BOOKMARK')) throw new Error('there is an event')
     }
-    await watch(1, 5000)
+    await watch(1, 60_000)
     proxy.swallowing = true
     await expect(watch(60, 200)).rejects.toMatchObject({
       code: 'KubeUnreachable',
       message: `Cannot watch configmaps: the API server at "${proxy.server}" does not answer; see whether it runs, and whether the address is right`,
     })
-    await expect(watch(60, 5000, AbortSignal.timeout(100))).rejects.toMatchObject({ name: 'TimeoutError' })
+    await expect(watch(60, 60_000, AbortSignal.timeout(100))).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 
   test('a busy server is waited for as it asks', async () => {
@@ -209,7 +210,7 @@ describeWithKubernetes('a client of an API server', () => {
 
     test('another name', async () => {
       await expect(asked({ 'tls-server-name': 'elsewhere' })).rejects.toThrow(
-        'is not for that host but for IP Address:127.111.0.3; one of these is wanted as server or tls-server-name',
+        `is not for that host but for IP Address:${HOST}; one of these is wanted as server or tls-server-name`,
       )
     })
 

@@ -9,7 +9,7 @@ import { KubeFollowLab } from '../support/kube-follow-lab.ts'
 import type { Told } from '../support/kube-follower.ts'
 import { until } from '../support/until.ts'
 
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 90_000
 
 describeWithKubernetes('following objects through outages', () => {
   let cluster: KubeCluster
@@ -17,8 +17,8 @@ describeWithKubernetes('following objects through outages', () => {
   let labs = 0
 
   beforeAll(async () => {
-    cluster = await KubeCluster.start({ host: '127.111.0.2' })
-  }, 60_000)
+    cluster = await KubeCluster.start()
+  })
   afterAll(() => cluster.stop())
   beforeEach(async () => {
     lab = await KubeFollowLab.start(cluster, `t${labs++}`)
@@ -38,7 +38,7 @@ describeWithKubernetes('following objects through outages', () => {
     expect(follower.words).toEqual([`+${lab.key('before')}`, `+${lab.key('after')}`])
     expect(follower.states.map(({ up }) => up)).toEqual([true, false, true])
     expect(follower.lists.map(({ info }) => info.rewound)).toEqual([false, false])
-  }, 40_000)
+  })
 
   test('what the server has forgotten is found out by a list, and only the difference is told', async () => {
     for (const name of ['stays', 'goes', 'changes']) await lab.put(name)
@@ -59,7 +59,7 @@ describeWithKubernetes('following objects through outages', () => {
     expect(summary(second)).toEqual([`+${lab.key('changes')}`, `+${lab.key('comes')}`, `-${lab.key('goes')}`])
     expect(second.info).toMatchObject({ listed: true, count: 3, rewound: false })
     expect(follower.objects.has(lab.key('stays'))).toBe(true)
-  }, 40_000)
+  })
 
   test('a cluster restored from an older backup is noticed, and all of it is told', async () => {
     const data = join(cluster.etcd.directory, 'member0')
@@ -85,7 +85,7 @@ describeWithKubernetes('following objects through outages', () => {
     const last = follower.lists.at(-1)
     expect(last?.info).toMatchObject({ listed: true, rewound: true, count: 1 })
     expect(last === undefined ? [] : summary(last)).toEqual([`+${lab.key('old')}`, `-${lab.key('young')}`])
-  }, 40_000)
+  })
 })
 
 function summary({ changes }: Told): string[] {

@@ -29,8 +29,8 @@ describeWithKubernetes('following objects of an API server', () => {
   let labs = 0
 
   beforeAll(async () => {
-    cluster = await KubeCluster.start({ host: '127.111.0.1' })
-  }, 60_000)
+    cluster = await KubeCluster.start()
+  })
   afterAll(() => cluster.stop())
   beforeEach(async () => {
     lab = await KubeFollowLab.start(cluster, `t${labs++}`)

@@ -13,9 +13,10 @@ import { LEASES, type Lease } from '../../src/kube/lease-lock.ts'
 import { describeWithKubernetes } from '../support/describe-with-kubernetes.ts'
 import { KubeCluster } from '../support/kube-cluster.ts'
 import { KubeProxy } from '../support/kube-proxy.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
 import { until } from '../support/until.ts'
 
-const HOST = '127.111.0.4'
+const HOST = `${loopbackNetwork()}.0.1`
 const TIMING = { leaseSeconds: 3, renewSeconds: 2, retrySeconds: 0.2 }
 const CHAIR = { namespace: 'default', name: 'chair' }
 
@@ -35,7 +36,7 @@ describeWithKubernetes('leading by a lease', () => {
     cluster = await KubeCluster.start({ host: HOST })
     client = new KubeClient(openConnection({ kubeconfig: cluster.kubeconfig }, {}))
     journal = join(cluster.directory, 'journal')
-  }, 60_000)
+  })
   afterAll(async () => {
     client.close()
     await cluster.stop()
@@ -61,7 +62,7 @@ describeWithKubernetes('leading by a lease', () => {
       .map(([word, identity, at]) => ({ word, identity, at: Number(at) }))
   const starts = (identity: string) =>
     entries().filter((entry) => entry.word === 'start' && entry.identity === identity)
-  const leads = (identity: string) => until(`${identity} leads`, () => starts(identity).length > 0, 15_000)
+  const leads = (identity: string) => until(`${identity} leads`, () => starts(identity).length > 0)
 
   /** Nobody writes after another has begun, until it begins again itself. */
   function expectOneAtATime(): void {

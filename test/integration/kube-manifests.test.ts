@@ -11,9 +11,10 @@ import { endpointSources } from '../../src/names/kubernetes/endpoint-sources.ts'
 import { DEFAULT_SETTINGS } from '../../src/names/kubernetes/source-settings.ts'
 import { parseCorefile } from '../../src/server/corefile/parse-corefile.ts'
 import { describeWithKubernetes } from '../support/describe-with-kubernetes.ts'
-import { steadyPort } from '../support/etcd-cluster.ts'
 import { dig, Sandbox } from '../support/holdfast-process.ts'
 import { KubeCluster, type PolicyRule } from '../support/kube-cluster.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
+import { freePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -21,7 +22,7 @@ const deploy = join(root, 'deploy/kubernetes')
 const manifests = globSync(['{kubevirt,publish}/kustomization.yaml', 'examples/*/kustomization.yaml'], { cwd: deploy })
   .map(dirname)
   .toSorted()
-const HOST = '127.112.0.5'
+const HOST = `${loopbackNetwork()}.0.1`
 const LEASE = leaseName('publish kubernetes', 'default')
 const INGRESS = `
 apiVersion: networking.k8s.io/v1
@@ -77,7 +78,7 @@ apiVersion: v1
 kind: Namespace
 metadata: { name: strict, labels: { pod-security.kubernetes.io/enforce: restricted } }
 `)
-  }, 90_000)
+  })
   afterAll(() => cluster?.stop())
 
   const render = async (folder: string): Promise<{ text: string; objects: Manifest[] }> => {
@@ -182,7 +183,7 @@ metadata: { name: strict, labels: { pod-security.kubernetes.io/enforce: restrict
     await cluster.setStatus(ingress, { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } })
 
     const [{ args }] = the('Deployment', objects).spec?.template?.spec.containers ?? []
-    const here = `--metrics-address=${HOST}:${await steadyPort()}`
+    const here = `--metrics-address=${HOST}:${await freePort()}`
     const flags = args.map((arg) => (arg.startsWith('--metrics-address') ? here : arg))
     const account = await cluster.serviceAccount('holdfast', 'holdfast-publish')
     await using sandbox = disposable(new Sandbox())
@@ -203,7 +204,7 @@ metadata: { name: strict, labels: { pod-security.kubernetes.io/enforce: restrict
     await cluster.setStatus(vmi, { interfaces: [{ name: 'nic1', ipAddress: '10.10.0.5', ipAddresses: ['10.10.0.5'] }] })
 
     const names = the('ConfigMap', objects).data?.['names.yaml'] ?? ''
-    const ports = await Promise.all(['dns', 'health', 'ready', 'metrics'].map(() => steadyPort()))
+    const ports = await Promise.all(['dns', 'health', 'ready', 'metrics'].map(() => freePort()))
     const [port] = ports
     await using sandbox = disposable(new Sandbox())
     const file = sandbox.write(

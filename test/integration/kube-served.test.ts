@@ -19,9 +19,9 @@ describeWithKubernetes('names of Kubernetes objects', () => {
   let port: number
 
   beforeAll(async () => {
-    cluster = await KubeCluster.start({ host: '127.110.0.1' })
+    cluster = await KubeCluster.start()
     await cluster.applyCrds('kubevirt', 'dnsendpoint')
-  }, 90_000)
+  })
   afterAll(() => cluster?.stop())
   beforeEach(async () => {
     sandbox = new Sandbox()

@@ -11,7 +11,7 @@ let client: EtcdClient
 beforeAll(async () => {
   cluster = await EtcdCluster.start({ members: 1 })
   client = new EtcdClient(cluster.options)
-}, 60_000)
+})
 afterAll(async () => {
   client.close()
   await cluster.stop()

@@ -26,7 +26,7 @@ describeWithLibvirt('libvirt itself', () => {
     lab = await LibvirtLab.start()
     images = await lab.pool('default')
     hypervisor = open('qemu:///system')
-  }, 60_000)
+  })
 
   afterAll(async () => {
     ending.abort()

@@ -11,6 +11,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { logOf } from '../../src/targets/local/layout.ts'
 import { stateFile } from '../../src/targets/local/state-file.ts'
 import { allProcesses, commandOf } from '../../src/targets/local/supervisor/process-table.ts'
+import { Random } from '../fuzz/random.ts'
 import { LocalStack, machine, service, SUPERVISE } from '../support/local-stack.ts'
 import { until } from '../support/until.ts'
 
@@ -21,10 +22,12 @@ beforeEach(() => {
 afterEach(() => stack.close())
 
 const SLEEP = 'exec sleep 1000'
+const SEED = Number(process.env.HOLDFAST_SEED ?? Date.now() % 2 ** 31)
+const random = new Random(SEED)
 const MACHINES = ['m1', 'm2', 'm3']
 const SERVICES = ['a', 'b']
 
-test('supervisor, keeper and services are killed at random, many times: everything runs exactly once', async () => {
+test(`supervisor, keeper and services are killed at random: everything runs exactly once (HOLDFAST_SEED=${SEED})`, async () => {
   await Promise.all(
     MACHINES.map((name) =>
       stack.up(
@@ -45,7 +48,7 @@ test('supervisor, keeper and services are killed at random, many times: everythi
     for (const find of [pick(victims), () => stack.processes(pick(MACHINES))[0]]) {
       const pid = await find()
       if (pid !== undefined) process.kill(pid, 'SIGKILL')
-      await sleep(Math.random() * 100)
+      await sleep(random.below(100))
     }
     // One of the two may be gone at any time; both at once would leave nobody.
     await Promise.all([stack.keeper(), stack.supervisor()])
@@ -172,7 +175,7 @@ function keepers(): number[] {
 }
 
 function pick<T>(list: readonly T[]): T {
-  return list[Math.floor(Math.random() * list.length)]
+  return list[random.below(list.length)]
 }
 
 /** Root in a container may not. */

@@ -47,7 +47,7 @@ test.skipIf(!isRoot)('a stack of a user who is not root', async () => {
   const node = [process.execPath, '--input-type=module-typescript', '--eval', program]
   const { stdout } = await promisify(execFile)('setpriv', [...identity, ...node])
   const { state, lines, files, directories } = JSON.parse(stdout)
-  expect(state.lastError).toMatch(/^killed by SIGKILL/u)
+  expect(state.failure).toMatchObject({ kind: 'killed', signal: 'SIGKILL' })
   expect(lines[0]).toBe(String(NOBODY))
   expect(files).toEqual([['/etc/a', { owner: 'etcd', mode: 0o600, text: 'x' }]])
   expect(directories).toEqual([['/data', { owner: 'postgres', mode: 0o700, isData: true }]])

@@ -24,8 +24,11 @@ test('a service that is killed is started again, and the reason is kept', async 
   await until('its words', () => stack.log('m', 'a') !== '')
   process.kill(a, 'SIGKILL')
   await stack.running('m', 'a', a)
-  expect(await stack.state('m', 'a')).toMatchObject({ restarts: 1, lastError: 'killed by SIGKILL: last words' })
-  expect(await stack.state('m', 'b')).toMatchObject({ pid: b, restarts: 0, lastError: undefined })
+  expect(await stack.state('m', 'a')).toMatchObject({
+    restarts: 1,
+    failure: { kind: 'killed', signal: 'SIGKILL', at: expect.any(Number) },
+  })
+  expect(await stack.state('m', 'b')).toMatchObject({ pid: b, restarts: 0, failure: undefined })
 })
 
 test('a program that is not there is told as the reason, and tried again', async () => {
@@ -34,7 +37,7 @@ test('a program that is not there is told as the reason, and tried again', async
     const now = await stack.state('m', 'a')
     return now.restarts >= 2 ? now : undefined
   })
-  expect(state.lastError).toMatch(/not found|no such file or directory/iu)
+  expect(state.failure?.detail).toMatch(/not found|no such file or directory/iu)
 })
 
 test('services run with their own user, in a session of their own, in the root of their machine', async () => {
@@ -51,7 +54,7 @@ test('a service that ignores its stop signal is killed', async () => {
   await until('it to be deaf', () => stack.log('m', 'a') === 'deaf\n')
   await stack.target.stop('m')
   expect(stack.processes('m')).toEqual([])
-  expect(await stack.state('m', 'a')).toMatchObject({ state: 'stopped', lastError: undefined })
+  expect(await stack.state('m', 'a')).toMatchObject({ state: 'stopped', failure: undefined })
 })
 
 test('what a service has left behind stays when it is started again, and ends with the machine', async () => {
@@ -102,7 +105,7 @@ test('a supervisor that is told to end leaves everything running, and the next o
   expect(await stack.state('m', 'a')).toMatchObject({ state: 'running', pid })
   process.kill(pid, 'SIGKILL')
   await until('its end', async () => (await stack.state('m', 'a')).state === 'stopped')
-  expect((await stack.state('m', 'a')).lastError).toBe('ended while nobody watched')
+  expect((await stack.state('m', 'a')).failure).toMatchObject({ kind: 'unwatched' })
   await stack.target.start(made)
   await stack.running('m', 'a', pid)
 })

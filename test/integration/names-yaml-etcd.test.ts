@@ -16,7 +16,7 @@ beforeAll(async () => {
   cluster = await EtcdCluster.start({ members: 1, tls: 'server', auth: { rootPassword: 'hunter2' } })
   await cluster.etcdctl('put', '/zones/stored.test', zoneText(['www A 192.0.2.1']))
   await cluster.etcdctl('put', '/skydns/local/cluster/web/x1', '{"host":"192.0.2.2"}')
-}, 60_000)
+})
 afterAll(() => cluster.stop())
 beforeEach(async () => {
   sandbox = new Sandbox()

@@ -46,7 +46,7 @@ test('a mistake is told with its place, at the start and in a reload, which chan
   const broken = sandbox.spawn(['dns', '--config', sandbox.write('broken.yaml', names('cahce: 30s'))])
   expect(await broken.ended()).toBe(3)
   expect(broken.output).toBe(
-    `holdfast: Cannot load ${sandbox.path('broken.yaml')}:6:3: unknown key "cahce" in serve; did you mean "cache"?\n`,
+    `holdfast: Cannot load ${sandbox.path('broken.yaml')}:6:3: unknown key "cahce" in serve; did you mean "cache"? [NamesInvalid]\n`,
   )
   const file = sandbox.write('names.yaml', names())
   const server = await sandbox.serve('--config', file)

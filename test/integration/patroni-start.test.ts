@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { PATRONI_START } from '../../src/clusters/postgres/patroni-start.ts'
+import { program } from '../../src/clusters/postgres/programs.ts'
 import { EtcdCluster } from '../support/etcd-cluster.ts'
 
 /** Arguments: our file, etcd, and what happens to the member "old" after it has become the leader. */
@@ -15,7 +15,7 @@ import importlib.util, sys
 spec = importlib.util.spec_from_file_location('start', sys.argv[1])
 start = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(start)
-start.mend((3, 0, 2))
+start.fix((3, 0, 2))
 from patroni.dcs import get_dcs
 
 def member(name):
@@ -40,7 +40,7 @@ print(bool(old._update_leader()), old._client.prefix('/patroni/pg/leader')['kvs'
 let etcd: EtcdCluster
 beforeAll(async () => {
   etcd = await EtcdCluster.start({ members: 1 })
-  writeFileSync(join(etcd.directory, 'start-patroni.py'), PATRONI_START)
+  writeFileSync(join(etcd.directory, 'start-patroni.py'), program('start-patroni'))
   writeFileSync(join(etcd.directory, 'driver.py'), DRIVER)
 })
 afterAll(() => etcd.stop())

@@ -9,13 +9,16 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { GivenAuthority } from '../../src/stack/stack.ts'
 import { type IssuedFiles, issueFiles } from '../support/issued-files.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
 import { opensslAuthority, RSA_2048 } from '../support/openssl.ts'
 import { until } from '../support/until.ts'
+
+const NETWORK = loopbackNetwork()
 
 const run = promisify(execFile)
 const BIN_DIRECTORY = '/usr/lib/postgresql/15/bin'
 const isRoot = process.getuid?.() === 0
-const ADDRESS = '127.106.30.1'
+const ADDRESS = `${NETWORK}.30.1`
 
 /** PostgreSQL refuses to run as root. */
 const asPostgres = isRoot ? ['--reuid=postgres', '--regid=postgres', '--init-groups'] : []
@@ -104,7 +107,7 @@ describe.each([
 
   test('are refused for other names, other addresses and by who trusts another authority', async () => {
     await expect(psql({ host: 'other.pg.lab.test' })).rejects.toThrow(/does not match host name "other.pg.lab.test"/u)
-    await expect(psql({ host: '127.106.30.2' })).rejects.toThrow(/does not match host name "127.106.30.2"/u)
+    await expect(psql({ host: `${NETWORK}.30.2` })).rejects.toThrow(`does not match host name "${NETWORK}.30.2"`)
     await expect(psql({ host: ADDRESS, trust: others })).rejects.toThrow(/certificate verify failed/u)
     await expect(psql({ host: ADDRESS, user: others })).rejects.toThrow(/unknown ca|unknown CA/u)
   })

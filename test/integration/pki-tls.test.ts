@@ -12,11 +12,14 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { GivenAuthority } from '../../src/stack/stack.ts'
 import { type IssuedFiles, issueFiles } from '../support/issued-files.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
 import { opensslAuthority, RSA_2048 } from '../support/openssl.ts'
 import { until } from '../support/until.ts'
 
+const NETWORK = loopbackNetwork()
+
 const run = promisify(execFile)
-const MEMBERS = ['127.106.10.1', '127.106.10.2', '127.106.10.3']
+const MEMBERS = [`${NETWORK}.10.1`, `${NETWORK}.10.2`, `${NETWORK}.10.3`]
 const directory = mkdtempSync(join(tmpdir(), 'holdfast-pki-'))
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -36,7 +39,7 @@ function issue(name: string, authority?: GivenAuthority): Promise<IssuedFiles> {
     domains: ['localhost', `etcd-${index}.lab.test`],
     addresses: [address, '127.0.0.1'],
   }))
-  const server = { id: 'server', usages: ['server'], domains: ['localhost'], addresses: ['127.106.0.1'] } as const
+  const server = { id: 'server', usages: ['server'], domains: ['localhost'], addresses: [`${NETWORK}.0.1`] } as const
   const user = { id: 'user', usages: ['client'], commonName: 'zones' } as const
   return issueFiles(join(directory, name), [server, user, ...members], authority)
 }
@@ -65,7 +68,7 @@ describe.each([
       server = createServer({ ...tls, requestCert: true, rejectUnauthorized: true }, (socket) => {
         socket.end(String(socket.getPeerCertificate().subject.CN))
       })
-      server.listen(0, '127.106.0.1')
+      server.listen(0, `${NETWORK}.0.1`)
       await once(server, 'listening')
     })
 
@@ -77,7 +80,7 @@ describe.each([
       const own = user && { cert: readFileSync(user.cert('user')), key: readFileSync(user.key('user')) }
       // An address cannot be a server name: it is what is connected to.
       const name = servername === '' ? {} : { servername }
-      const socket: TLSSocket = connect({ host: '127.106.0.1', port, ...name, ca: readFileSync(trust.ca), ...own })
+      const socket: TLSSocket = connect({ host: `${NETWORK}.0.1`, port, ...name, ca: readFileSync(trust.ca), ...own })
       const said = await text(socket)
       if (said === '') throw new Error('closed without a word')
       return said
@@ -103,15 +106,15 @@ ca, cert, key, name, port = sys.argv[1:]
 context = ssl.create_default_context(cafile=ca)
 context.verify_flags |= ssl.VERIFY_X509_STRICT
 context.load_cert_chain(cert, key)
-with context.wrap_socket(socket.create_connection(('127.106.0.1', int(port)), 10), server_hostname=name) as tls:
+with context.wrap_socket(socket.create_connection(('${NETWORK}.0.1', int(port)), 10), server_hostname=name) as tls:
     print(tls.recv(100).decode(), end='')`
       const ask = async (trust: IssuedFiles, servername: string) => {
         const files = [trust.ca, ours.cert('user'), ours.key('user')]
         return (await run('python3', ['-c', script, ...files, servername, String(port)])).stdout
       }
       expect(await ask(ours, 'localhost')).toBe('zones')
-      expect(await ask(ours, '127.106.0.1')).toBe('zones')
-      await expect(ask(ours, '127.106.0.2')).rejects.toThrow(/IP address mismatch/u)
+      expect(await ask(ours, `${NETWORK}.0.1`)).toBe('zones')
+      await expect(ask(ours, `${NETWORK}.0.2`)).rejects.toThrow(/IP address mismatch/u)
       await expect(ask(others, 'localhost')).rejects.toThrow(/CERTIFICATE_VERIFY_FAILED/u)
     })
   })

@@ -12,14 +12,17 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientCertificate } from '../../src/clusters/postgres/certificates.ts'
 import { removeMember, restartPending } from '../../src/clusters/postgres/cluster.ts'
-import { PatroniApi } from '../../src/clusters/postgres/patroni-api.ts'
+import { patroniPassword } from '../../src/clusters/postgres/roles.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { reveal } from '../../src/machine/content.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
 import { OpensslKeyring } from '../support/openssl-keyring.ts'
 import { PostgresLab, patiently, READY_MS } from '../support/postgres-lab.ts'
 import { QUICK_PATRONI } from '../support/postgres-spec.ts'
 import { PsqlSession } from '../support/psql-session.ts'
 import { until } from '../support/until.ts'
+
+const NETWORK = loopbackNetwork()
 
 const { signal } = new AbortController()
 const directory = mkdtempSync(join(tmpdir(), 'holdfast-stranger-'))
@@ -28,7 +31,7 @@ let lab: PostgresLab
 let address: string
 
 beforeAll(async () => {
-  lab = await PostgresLab.create('127.102.30', { patroni: QUICK_PATRONI })
+  lab = await PostgresLab.create(`${NETWORK}.30`, { patroni: QUICK_PATRONI })
   await lab.start()
   ;({ address } = await lab.primary())
 }, READY_MS)
@@ -163,7 +166,7 @@ describe('settings', () => {
         ...['pg-2', 'pg-3'].map((name) => `${name}:/etc/patroni/patroni.yml`),
       ])
       const said = await lab.apply()
-      expect(said).toContain('passwords changed: postgres, replicator\n')
+      expect(said).toContain('Created or updated roles: postgres, replicator\n')
       expect(said).toContain('{"postgresql": {"parameters": {"work_mem": "8MB", "max_connections": "120"}}}')
       expect(await show('work_mem')).toEqual(['8MB', '8MB', '8MB'])
       await expect(lab.psql(address, 'select 1', old)).rejects.toThrow(/password authentication failed/u)
@@ -196,7 +199,8 @@ describe('settings', () => {
       expect((await lab.status()).members.every(({ problem }) => problem === 'restart pending')).toBe(true)
       const { name } = await lab.primary()
       const restarted: string[] = []
-      await restartPending(lab.spec, lab.access, { signal, onStep: (machine) => restarted.push(machine) })
+      const onStep = (machine: string) => restarted.push(machine)
+      await restartPending(lab.spec, lab.access, { signal, password: patroniPassword(lab.keyring), onStep })
       expect(restarted).toHaveLength(3)
       expect(restarted.at(-1)).toBe(name)
       expect(await show('max_connections')).toEqual(['120', '120', '120'])
@@ -223,7 +227,7 @@ describe('settings', () => {
     const primary = await lab.primary()
     await lab.psql(primary.address, 'drop owned by rewinder; drop role rewinder')
     expect(lab.change({ params: { max_connections: '120' } })).toEqual(['pg-1:/etc/patroni/dynamic.json'])
-    expect(await step()).toContain('passwords changed: rewinder\n')
+    expect(await step()).toContain('Created or updated roles: rewinder\n')
     expect(await show('work_mem')).toEqual(['4MB', '4MB', '4MB'])
     const sql = "select has_function_privilege('rewinder', 'pg_read_binary_file(text)', 'execute')"
     expect(await lab.psql(primary.address, sql)).toBe('t')
@@ -236,7 +240,7 @@ test('a new certificate is in use after a reload, for PostgreSQL and the REST AP
   const [, { address: at }] = lab.spec.members
   lab.keyring.expire('pg-2/server')
   expect(lab.change({})).toEqual(['pg-2:/etc/patroni/server.pem', 'pg-2:/etc/patroni/server.key'])
-  await new PatroniApi(at, lab.access.credentials).reload(signal)
+  lab.machine('pg-2').signal('patroni', 'SIGHUP')
   const { certificate } = lab.keyring.certificate(clientCertificate(lab.spec, 'pg-2/server'))
   const { serialNumber } = new X509Certificate(reveal(certificate))
   await patiently(

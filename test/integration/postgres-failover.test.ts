@@ -4,18 +4,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { haproxyStatus } from '../../src/clusters/haproxy/cluster.ts'
 import { removeMember, switchover } from '../../src/clusters/postgres/cluster.ts'
-import { PostgresLab, patiently, postmasterPid, READY_MS } from '../support/postgres-lab.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
+import { isRunning, PostgresLab, patiently, postmasterPid, READY_MS } from '../support/postgres-lab.ts'
 import { machineSpec } from '../support/machine-spec.ts'
 import { QUICK_PATRONI } from '../support/postgres-spec.ts'
 import { until } from '../support/until.ts'
 
+const NETWORK = loopbackNetwork()
+
 const { signal } = new AbortController()
-const PROXY = '127.102.41.1'
+const PROXY = `${NETWORK}.41.1`
 const haproxy = { servers: [machineSpec('proxy-1', PROXY)], readWritePort: 5000, readOnlyPort: 5001 }
 let lab: PostgresLab
 
 beforeAll(async () => {
-  lab = await PostgresLab.create('127.102.31', { haproxy, patroni: QUICK_PATRONI })
+  lab = await PostgresLab.create(`${NETWORK}.31`, { haproxy, patroni: QUICK_PATRONI })
   await lab.start()
   await proxyReady()
 }, READY_MS)
@@ -41,7 +44,7 @@ test(
   'a switchover makes another member the primary, and the proxy follows',
   async () => {
     const before = await lab.primary()
-    await switchover(lab.access, signal)
+    await switchover(lab.access, before.name, signal)
     const after = await lab.primary()
     expect(after.name).not.toBe(before.name)
     await patiently('proxy follows', async () => (await behind('5000').catch(() => '')) === after.address)
@@ -94,6 +97,30 @@ test(
     lab.etcd.resume(0)
     await lab.ready()
     expect((await lab.primary()).name).toBe(name)
+  },
+  READY_MS,
+)
+
+test(
+  'a primary whose Patroni stops is stopped before another member leads, and reads nothing that is out of date',
+  async () => {
+    const old = await lab.primary()
+    expect(await lab.psql(old.address, 'select 1')).toBe('1')
+    const server = postmasterPid(lab.machine(old.name))
+    lab.machine(old.name).signal('patroni', 'SIGSTOP')
+    const next = await until(
+      'another primary',
+      async () => {
+        const found = await lab.primary()
+        return found.name !== old.name && found
+      },
+      READY_MS,
+    )
+    expect(lab.machine(old.name).log('patroni')).toContain('Patroni has not kept its lock in time')
+    expect(server !== undefined && isRunning(server)).toBe(false)
+    await lab.psql(next.address, 'create table after_the_fence ()')
+    lab.machine(old.name).signal('patroni', 'SIGCONT')
+    await lab.ready()
   },
   READY_MS,
 )

@@ -4,8 +4,9 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { holdfast } from '../support/command-line.ts'
-import { EtcdCluster, steadyPort } from '../support/etcd-cluster.ts'
+import { EtcdCluster } from '../support/etcd-cluster.ts'
 import { type HoldfastProcess, Sandbox, zoneText } from '../support/holdfast-process.ts'
+import { freePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'
 
 const ROOT_PASSWORD = 'root-secret'
@@ -192,7 +193,7 @@ describe('one line says what is wrong, and nothing is touched, when', () => {
       /Cannot log in to etcd at ".*" as "ann": the user or the password is wrong/u,
     ],
     ['there is no permission', () => ({ prefix: '/other/' }), /Cannot .*"\/other\/.*user "ann" has no permission/u],
-    ['nobody listens', async () => ({ endpoint: `127.0.0.1:${await steadyPort()}` }), /Cannot .*refuses connections/u],
+    ['nobody listens', async () => ({ endpoint: `127.0.0.1:${await freePort()}` }), /Cannot .*refuses connections/u],
     ['the file of the authority is missing', () => ({ caFile: '/no/ca.pem' }), /Cannot .*\/no\/ca\.pem/u],
   ])('%s', async (_, changes, expected) => {
     writeConfig(await changes())

@@ -4,15 +4,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { describeWithKubernetes } from '../support/describe-with-kubernetes.ts'
 import { type HoldfastProcess, Sandbox } from '../support/holdfast-process.ts'
 import { KubeCluster } from '../support/kube-cluster.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
 import { until } from '../support/until.ts'
+
+const HOST = `${loopbackNetwork()}.0.1`
 
 describeWithKubernetes('holdfast publish kubernetes', () => {
   let cluster: KubeCluster
   let sandbox: Sandbox
 
   beforeAll(async () => {
-    cluster = await KubeCluster.start({ host: '127.110.0.2' })
-  }, 90_000)
+    cluster = await KubeCluster.start({ host: HOST })
+  })
   afterAll(() => cluster?.stop())
   beforeEach(() => {
     sandbox = new Sandbox()
@@ -59,12 +62,12 @@ describeWithKubernetes('holdfast publish kubernetes', () => {
 
   test('with --provider=coredns it writes what ExternalDNS writes, follows every change and deletes its own', async () => {
     await ingress('web', 'web.example.org', '192.0.2.1')
-    publish('--provider=coredns', '--metrics-address=127.110.0.2:17979')
+    publish('--provider=coredns', `--metrics-address=${HOST}:17979`)
     const note = `/skydns/org/example/a-web/* {"text":${JSON.stringify(NOTE)},"targetstrip":1}`
     await untilStored(note, `${WEB} {"host":"192.0.2.1","targetstrip":1}`)
     await ingress('web', 'web.example.org', '192.0.2.2')
     await untilStored(note, `${WEB} {"host":"192.0.2.2","targetstrip":1}`)
-    const metrics = await (await fetch('http://127.110.0.2:17979/metrics')).text()
+    const metrics = await (await fetch(`http://${HOST}:17979/metrics`)).text()
     expect(metrics).toContain('external_dns_source_endpoints_total 1')
     await cluster.kubectl(['delete', 'ingress', 'web'])
     await untilStored()
@@ -72,7 +75,7 @@ describeWithKubernetes('holdfast publish kubernetes', () => {
 
   test('a record is changed and deleted although the domain filter does not let its mark through', async () => {
     await ingress('web', 'example.org', '192.0.2.1')
-    publish('--provider=coredns', '--metrics-address=127.110.0.2:17979', '--domain-filter=example.org')
+    publish('--provider=coredns', `--metrics-address=${HOST}:17979`, '--domain-filter=example.org')
     const note = `/skydns/org/a-example/* {"text":${JSON.stringify(NOTE)},"targetstrip":1}`
     await untilStored(note, '/skydns/org/example/* {"host":"192.0.2.1","targetstrip":1}')
     await ingress('web', 'example.org', '192.0.2.2')
@@ -110,12 +113,17 @@ describeWithKubernetes('holdfast publish kubernetes', () => {
 
   test('a dry run prints what would be done, as a table and as JSON, and does nothing', async () => {
     await ingress('web', 'web.example.org', '192.0.2.1')
+    const withoutEtcd = publish('--dry-run', '--once', '--endpoints=127.0.0.1:1')
+    const filtered = publish('--dry-run', '--once', '--domain-filter=exmaple.org')
+    expect(await filtered.ended()).toBe(0)
+    expect(filtered.output).toContain('Nothing to change; 0 of 1 name matches the domain filters')
     const table = publish('--dry-run', '--once')
-    expect(await table.ended()).toBe(0)
+    expect(await table.ended()).toBe(4)
     expect(table.output).toMatch(/ACTION +NAME +TYPE/u)
+    expect(table.output).toContain('1 to change; 1 of 1 name matches the domain filters')
     expect(table.output).toMatch(/create +web\.example\.org +A +- +192\.0\.2\.1 +- +ingress\/default\/web/u)
     const json = publish('--dry-run', '--once', '--json')
-    expect(await json.ended()).toBe(0)
+    expect(await json.ended()).toBe(4)
     const line = json.output.split('\n').find((each) => each.startsWith('{')) ?? ''
     expect(JSON.parse(line)).toEqual({
       changes: [
@@ -124,12 +132,16 @@ describeWithKubernetes('holdfast publish kubernetes', () => {
           ...{ before: [], after: ['192.0.2.1'], resource: 'ingress/default/web' },
         },
       ],
+      ...{ names: 1, matching: 1, complete: true },
     })
     expect(await stored()).toEqual([])
     await cluster.kubectl(['delete', 'ingress', '--all'])
     const nothing = publish('--dry-run', '--once')
     expect(await nothing.ended()).toBe(0)
-    expect(nothing.output).toContain('Nothing to change')
+    expect(nothing.output).toContain('Nothing to change; 0 of 0 names match the domain filters')
+    expect(await withoutEtcd.ended()).toBe(1)
+    expect(withoutEtcd.output).toContain('Cannot publish: etcd could not be read within 15 s')
+    expect(withoutEtcd.output).not.toContain('Nothing to change')
   })
 
   test('with an API server that seems to have lost everything, nothing is deleted until that is allowed', async () => {
@@ -140,7 +152,7 @@ describeWithKubernetes('holdfast publish kubernetes', () => {
     expect(await server.ended()).toBe(1)
     expect(server.output).toMatch(/Cannot delete 30 names in one run: .*--max-deletions=30/u)
     expect(await stored()).toHaveLength(30)
-    const allowed = publish('--once', '--max-deletions=30', '--metrics-address=127.110.0.2:17980')
+    const allowed = publish('--once', '--max-deletions=30', `--metrics-address=${HOST}:17980`)
     expect(await allowed.ended()).toBe(0)
     expect(await stored()).toEqual([])
   })

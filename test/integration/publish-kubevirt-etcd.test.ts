@@ -14,10 +14,10 @@ describeWithKubernetes('holdfast publish kubevirt --to etcd', () => {
   let sandbox: Sandbox
 
   beforeAll(async () => {
-    cluster = await KubeCluster.start({ host: '127.122.0.2' })
+    cluster = await KubeCluster.start()
     await cluster.applyCrds('kubevirt')
     await cluster.kubectl(['create', 'namespace', 'dns'])
-  }, 90_000)
+  })
   afterAll(() => cluster?.stop())
   beforeEach(() => {
     sandbox = new Sandbox()

@@ -21,9 +21,9 @@ describeWithKubernetes('holdfast publish kubevirt', () => {
   let sandbox: Sandbox
 
   beforeAll(async () => {
-    cluster = await KubeCluster.start({ host: '127.118.0.2' })
+    cluster = await KubeCluster.start()
     await cluster.applyCrds('kubevirt')
-  }, 90_000)
+  })
   afterAll(() => cluster?.stop())
   beforeEach(() => {
     sandbox = new Sandbox()

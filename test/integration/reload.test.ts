@@ -7,6 +7,8 @@ import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { ServerStatus } from '../../src/cli/server-status.ts'
+import { holdfast } from '../support/command-line.ts'
 import { exchangeTcp, exchangeUdp } from '../support/dns-client.ts'
 import { address, decoded, FaultServer, frame, question, type Received } from '../support/fault-server.ts'
 import { Sandbox, zoneText } from '../support/holdfast-process.ts'
@@ -92,6 +94,28 @@ describe('a Corefile with reload', () => {
     expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
     sandbox.write('Corefile', corefile('reload 2s', 'forward corp.example 127.0.0.1:1'))
     await untilAnswer(port, 'x.corp.example.', 'SERVFAIL')
+  })
+
+  test('that is broken is reported by status, with place and message, until a reload succeeds', async () => {
+    const health = await freePort()
+    const more = ['reload 2s', `health 127.0.0.1:${health}`]
+    const server = await sandbox.serve('-conf', sandbox.write('Corefile', corefile(...more)))
+    const status = (...flags: readonly string[]) => holdfast(['status', '--url', `127.0.0.1:${health}`, ...flags])
+    expect(await status()).toMatchObject({ code: 0 })
+    const file = sandbox.write('Corefile', corefile(...more, 'forwrad . 192.0.2.1', 'cahce'))
+    await server.logged(/Cannot reload/u)
+    const { code, stdout } = await status()
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/The configuration was refused \d+ s ago; the one before it stays in service:/u)
+    expect(stdout).toContain(`  Cannot load ${file}:8:2: `)
+    const { configuration } = JSON.parse((await status('--json')).stdout) as ServerStatus
+    expect(configuration).toMatchObject({
+      ...{ state: 'refused', errorCount: 2 },
+      errors: [8, 9].map((line) => ({ code: 'CorefileInvalid', place: { file, line, column: 2 } })),
+    })
+    sandbox.write('Corefile', corefile(...more))
+    await server.logged(/Reloaded the configuration/u)
+    expect(await status()).toMatchObject({ code: 0, stdout: expect.not.stringContaining('refused') })
   })
 
   test('that asks for an address which cannot be had leaves the old one in service', async () => {

@@ -78,7 +78,7 @@ beforeAll(async () => {
     blocks.push(await serverBlock(port, id, fixture, cluster.endpoints[0]))
   }
   await sandbox.serve('-conf', sandbox.write('Corefile', blocks.join('\n')))
-}, 60_000)
+})
 
 afterAll(async () => {
   await sandbox.close()

@@ -1,19 +1,21 @@
 // The whole lab, as a user brings it up and uses it: every promise about who gets in, what is told and what is kept
 // secret, with etcdctl, psql, patronictl and dig; then changes of the stack file, each of which does the least.
 
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request, type RequestOptions } from 'node:https'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { RESTART_PARAMETERS } from '../../src/clusters/postgres/parameters/known-parameters.ts'
 import type { StackStatus } from '../../src/stack/status.ts'
 import { readListeners } from '../../src/targets/local/checks/listeners.ts'
 import { zoneText } from '../support/holdfast-process.ts'
 import { issueFiles } from '../support/issued-files.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
 import { HTTP_REQUEST, POSTGRES_STARTUP, speakPlain } from '../support/plain-ports.ts'
 import { DNS_PORT, filesBelow, HOLDFAST, StackLab } from '../support/stack-lab.ts'
 import { until } from '../support/until.ts'
 
-const N = '127.241'
+const N = loopbackNetwork()
 /** As the kernel's tables of sockets have the first two octets: at the end, the last one first. */
 const NETWORK_IN_TABLES = 'F17F'
 const FILE = `domain: lab.test
@@ -32,11 +34,11 @@ beforeAll(async () => {
   first = await lab.up()
 }, 120_000)
 
-afterAll(() => lab.close(), 60_000)
+afterAll(() => lab.close())
 
 describe('a new stack', () => {
   test('is ready when "up" ends, and so "status" says', async () => {
-    expect(first).toMatchObject({ stack: 'stack-lab', isReady: true, problems: [], directory: lab.path() })
+    expect(first).toMatchObject({ stack: lab.name, isReady: true, problems: [], directory: lab.path() })
     const { code, stdout } = await lab.run('status', '--json')
     expect(code).toBe(0)
     const { machines, names, supervisorPid } = JSON.parse(stdout) as StackStatus
@@ -97,7 +99,7 @@ describe('a new stack', () => {
     const before = await lab.pids()
     expect(Object.keys(before)).toHaveLength(12)
     const { code, stdout } = await lab.run('plan')
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'No changes: stack-lab is as stack.yaml says\n' })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `No changes. ${lab.name} matches stack.yaml\n` })
     expect(await lab.done('up', '--yes', '--detach')).toContain('No changes')
     expect(await lab.pids()).toEqual(before)
   })
@@ -334,7 +336,92 @@ postgres:
           await lab.sh(`openssl s_client -starttls postgres -connect ${N}.30.${i}:5432 </dev/null 2>&1`)
         ).stdout.includes('O = Another'),
       )
-  }, 60_000)
+  })
+})
+
+describe('a parameter that PostgreSQL has to restart for', () => {
+  const file = (params: string) =>
+    lab.file(`domain: lab.test
+network: ${N}.0.0/16
+etcd: { members: 3, users: [{ name: reader, permissions: [{ access: read, prefix: /papers/ }] }] }
+dns: { servers: 2, zones: ./zones, port: ${DNS_PORT}, load_balance_records: false }
+postgres:
+  members: 3
+  haproxy: true
+  params: { work_mem: 8MB${params} }
+  certificate: { organization: Another }
+  superuser_password: { file: superuser }`)
+  /** The postmaster of each member. */
+  const servers = async () => Object.entries(await lab.pids()).filter(([name]) => name.endsWith('/postgres'))
+  const restarted = async (before: readonly (readonly [string, number])[]) => {
+    const after = new Map(await servers())
+    return before.filter(([name, pid]) => after.get(name) !== pid).map(([name]) => name.replace('/postgres', ''))
+  }
+  const limits = () =>
+    Promise.all([1, 2, 3].map((i) => lab.sql('show max_connections', { PGHOSTADDR: `${N}.30.${i}` })))
+
+  test('is refused by the plan where the server does not take it', async () => {
+    file(', max_conections: 120')
+    const { code, stderr } = await lab.run('plan')
+    expect(code).toBe(1)
+    expect(stderr).toContain('the server has no such parameter; did you mean "max_connections"?')
+  })
+
+  test('is in the plan, which names exactly the restarts that "up" makes, also after one that was cut short', async () => {
+    file(', max_connections: 120')
+    const first = await lab.plan()
+    const { machine: primary } = await lab.machine('primary')
+    expect(first.restarts.map(({ machine }) => machine).toSorted()).toEqual(['postgres-1', 'postgres-2', 'postgres-3'])
+    expect(first.restarts.at(-1)).toMatchObject({ machine: primary, isPrimary: true, how: 'switchover' })
+    expect((await lab.run('plan')).stdout).toMatch(/; 3 restarts, 1 switchover\n$/u)
+    const before = await lab.pids()
+
+    const cut = lab.spawn('up', '--yes', '--detach')
+    await until('the first restart', () => cut.output.includes('restarting PostgreSQL'), 240_000)
+    cut.kill('SIGINT')
+    await cut.ended()
+    // Patroni finishes the restart that it has begun, and a server that restarts takes no connections.
+    const pending = async () => {
+      if (!(await lab.status()).isReady) return undefined
+      const waiting = (await limits()).flatMap((limit, index) => (limit === '120' ? [] : [`postgres-${index + 1}`]))
+      const planned = (await lab.plan()).restarts.map(({ machine }) => machine).toSorted()
+      return planned.join() === waiting.join() ? waiting : undefined
+    }
+    const waiting = await until('a plan of the restarts that are left', () => pending().catch(() => undefined), 170_000)
+    expect(waiting.length).toBeGreaterThan(0)
+    expect((await lab.run('plan')).code).toBe(4)
+
+    const between = await servers()
+    await lab.done('up', '--yes', '--detach')
+    expect((await restarted(between)).toSorted()).toEqual(waiting)
+    expect(await limits()).toEqual(['120', '120', '120'])
+    expect((await lab.machine('primary')).machine).not.toBe(primary)
+    const others = (pids: Record<string, number>) =>
+      Object.entries(pids).filter(([name]) => !name.endsWith('/postgres'))
+    expect(others(await lab.pids())).toEqual(others(before))
+    expect(await lab.run('plan')).toMatchObject({ code: 0, stdout: `No changes. ${lab.name} matches stack.yaml\n` })
+  })
+
+  test('is in the table for servers that cannot be asked', async () => {
+    const names = (await lab.sql("select name from pg_settings where context = 'postmaster'")).split('\n')
+    expect(names.filter((name) => !RESTART_PARAMETERS.has(name))).toEqual([])
+  })
+})
+
+describe('what is lost', () => {
+  test('of the authority and of the operator is in the plan', async () => {
+    const key = lab.path('secrets/ca.key')
+    const operator = lab.path('secrets/patroni/operator.key')
+    const texts = [key, operator].map((path) => readFileSync(path, 'utf8'))
+    rmSync(operator)
+    expect((await lab.plan()).credentials).toMatchObject([{ id: 'patroni/operator', why: 'has lost its key' }])
+    expect((await lab.run('plan')).code).toBe(4)
+    writeFileSync(operator, texts[1], { mode: 0o600 })
+    rmSync(key)
+    const { stdout } = await lab.run('plan')
+    writeFileSync(key, texts[0], { mode: 0o600 })
+    expect(stdout).toMatch(/Note: certificates cannot be renewed: the key of the authority is not there/u)
+  })
 })
 
 describe('the end', () => {
@@ -351,7 +438,7 @@ describe('the end', () => {
     await lab.up()
     expect(await lab.sql('select answer from kept', { PGPASSWORD: 'changed while nothing ran' })).toBe('42')
     expect(await lab.dig(`${N}.20.1`, 'www.stored.test')).toEqual(['192.0.2.99'])
-  }, 60_000)
+  })
 
   test('"down --purge" leaves nothing behind', async () => {
     const pids = lab.processes()
@@ -360,7 +447,7 @@ describe('the end', () => {
     expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([])
     expect(readListeners().filter(({ address }) => address.endsWith(NETWORK_IN_TABLES))).toEqual([])
     expect(existsSync(lab.state)).toBe(false)
-  }, 60_000)
+  })
 })
 
 interface Listed {

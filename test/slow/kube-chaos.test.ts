@@ -29,5 +29,5 @@ describeWithKubernetes('names from Kubernetes', () => {
     expect(violations, `${lines.join('\n')}\nlogs: ${kept}`).toEqual([])
     expect(changes).toBeGreaterThan(550)
     expect(checks).toBeGreaterThan(2000)
-  }, 200_000)
+  }, 600_000)
 })

@@ -15,7 +15,7 @@ import { file, machine, service, USER } from '../support/local-stack.ts'
 import { until } from '../support/until.ts'
 
 const ENDLESS = 'trap "echo stopped; exit 0" TERM; trap "echo reloaded" HUP; echo started; while :; do sleep 0.05; done'
-const BOOT_MS = 60_000
+const BOOT_MS = 300_000
 
 // Steps stand on each other: none is tried again.
 describeWithLibvirt('a machine as a container', { retry: 0 }, () => {

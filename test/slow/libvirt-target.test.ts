@@ -27,7 +27,7 @@ const CHANGES: readonly (keyof Hypervisor)[] = [
   ...(['createVolume', 'upload', 'deleteVolume', 'changeMedia'] as const),
 ]
 
-const SLOW_MS = 60_000
+const SLOW_MS = 300_000
 
 async function isCut(work: Promise<void>): Promise<boolean> {
   try {

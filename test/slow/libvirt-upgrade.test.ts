@@ -11,7 +11,7 @@ import { LibvirtStack } from '../support/libvirt-stack.ts'
 import { until } from '../support/until.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const STEP_MS = 120_000
+const STEP_MS = 900_000
 
 describeWithLibvirt('a new version', { retry: 0 }, () => {
   let lab: LibvirtLab

@@ -59,7 +59,11 @@ async function changes(lab: StackLab): Promise<void> {
     assert.equal(await lab.sql('show max_connections'), '150')
   })
   await step('a smaller limit of connections, too', async () => {
-    await up({ postgres: 'members: 3, params: { max_connections: 120 }' })
+    const names = await up({ postgres: 'members: 3, params: { max_connections: 120 }' })
+    assert.deepEqual(
+      names,
+      NAMES.map((i) => `postgres-${i}/postgres`),
+    )
     for (const i of NAMES)
       assert.equal(await lab.sql('show max_connections', { PGHOSTADDR: `${NETWORK}.30.${i}` }), '120')
   })

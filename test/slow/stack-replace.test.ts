@@ -14,7 +14,7 @@ const MEMBERS = {
   postgres: ['postgres-1', 'postgres-2'],
 }
 const ALL = [...MEMBERS.etcd, ...MEMBERS.dns, ...MEMBERS.postgres]
-const SLOW_MS = 240_000
+const SLOW_MS = 900_000
 const isRoot = process.getuid?.() === 0
 
 const lab = new MemberLab('stack-replace', MEMBERS)

@@ -1,4 +1,4 @@
-// Virtual machines, really booted (npm run test:vm): the scenario of test/integration/libvirt-lxc.test.ts with one member of etcd on
+// Virtual machines, really booted (npm run test:vm): the scenario of test/slow/libvirt-lxc.test.ts with one member of etcd on
 // macvtap, and a machine that installs its packages by itself. Emulated, so it takes a quarter of an hour on two cores.
 // Usage: vm.ts [--scenario] [--install [IMAGE]]
 //   IMAGE: a disk to install on, such as a cloud image of Debian, instead of a plain one of our own

@@ -116,7 +116,7 @@ async function withExample<T>(example: string, use: (open: OpenExample) => Promi
       },
       () => hypervisorOf({ ...HYPERVISOR, uri: URI }),
     )
-    const postgresVersion = await place.postgresVersion(stack)
+    const { version: postgresVersion } = await place.postgresVersion(stack)
     const site: Site = { stack: name, domain, ...place.site(postgresVersion), postgresVersion, keyring }
     const clusterMachines = () => renderMachines(stack, site, { etcd: [], dnsFiles: [] })
     return await use({ site, place, keyring, clusterMachines })

@@ -54,7 +54,7 @@ export class ContainerStack {
       ...{ stack: name, hypervisors: [this.hypervisor], hardware: new Map(), temporary: this.temporary, signal },
       chooseType: () => Promise.resolve('lxc'),
       onPhase: (machine, phase) => this.phases.push(`${machine}: ${phase}`),
-      bootTimeoutMs: 60_000,
+      bootTimeoutMs: 170_000,
     })
   }
 
@@ -115,7 +115,7 @@ export class ContainerStack {
   /** Runs in the container. */
   inside(machine: string, script: string): Promise<string> {
     return this.hypervisor
-      .enter(`${this.name}-${machine}`, ['sh', '-c', script], { timeoutMs: 30_000 })
+      .enter(`${this.name}-${machine}`, ['sh', '-c', script], { timeoutMs: 120_000 })
       .then(({ output }) => output)
   }
 

@@ -1,5 +1,6 @@
 // Sends raw queries to one server and returns raw answers: many at a time over one UDP socket or one pipelined TCP
 // connection, matched by message ID. Lost datagrams are sent again; a query the server never answers is undefined.
+// How long a server takes depends on the machine: a datagram counts as unanswered only when one that was sent later is answered.
 
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -10,9 +11,16 @@ export type Answer = Uint8Array | undefined
 export interface ExchangeOptions {
   /** How many queries may be under way at once. */
   readonly window?: number
+  /** Counts as unanswered after this time, whatever the server is doing. */
   readonly timeoutMs?: number
   readonly attempts?: number
 }
+
+/** Any server answers this one, if only with REFUSED: the address of `.invalid`. */
+const CONTROL = Uint8Array.from([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 7, ...Buffer.from('invalid'), 0, 0, 1, 0, 1])
+const CONTROL_ID = 0xffff
+const CONTROL_EVERY_MS = 500
+const LONGEST_SILENCE_MS = 60_000
 
 /** One query under way. */
 interface Pending {
@@ -35,13 +43,32 @@ export async function exchangeUdp(
   const pending = new Map<number, Pending>()
   socket.on('message', (bytes) => settle(pending, bytes))
   const { timeoutMs = 700, attempts = 4 } = options
+  let isOpen = true
+  const send = (bytes: Uint8Array) => {
+    if (isOpen) socket.send(bytes)
+  }
+  let control: Promise<void> | undefined
+  const heard = async () => {
+    control ??= untilHeard(pending, send).finally(() => {
+      control = undefined
+    })
+    await control
+  }
   const answers = await inWindow(queries, options.window ?? 64, async (query, index) => {
     for (let attempt = 0; attempt < attempts; attempt++) {
-      const answer = await ask(pending, query, index & 0xffff, timeoutMs, (bytes) => socket.send(bytes))
+      const answer = await ask(
+        pending,
+        query,
+        index % CONTROL_ID,
+        timeoutMs,
+        send,
+        options.timeoutMs === undefined ? heard : undefined,
+      )
       if (answer !== undefined) return answer
     }
     return undefined
   })
+  isOpen = false
   socket.close()
   return answers
 }
@@ -71,7 +98,7 @@ export async function exchangeTcp(
     await once(fresh, 'connect')
     return fresh
   }
-  const { timeoutMs = 2000, attempts = 2 } = options
+  const { timeoutMs = 2000, attempts = 3 } = options
   const answers = await inWindow(queries, options.window ?? 16, async (query, index) => {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const connection = await connected()
@@ -86,23 +113,33 @@ export async function exchangeTcp(
   return answers
 }
 
+/** `giveUp`: what has to happen after the time before the query counts as unanswered. */
 function ask(
   pending: Map<number, Pending>,
   query: Uint8Array,
   id: number,
   timeoutMs: number,
   send: (bytes: Uint8Array) => void,
+  giveUp?: () => Promise<void>,
 ): Promise<Answer> {
   return new Promise((resolve) => {
     const bytes = query.slice()
     if (bytes.length >= 2) new DataView(bytes.buffer).setUint16(0, id)
-    const timer = setTimeout(() => {
+    const end = () => {
       pending.delete(id)
       resolve(undefined)
-    }, timeoutMs)
+    }
+    const timer = setTimeout(() => void (giveUp === undefined ? end() : giveUp().then(end)), timeoutMs)
     pending.set(id, { resolve, timer })
     send(bytes)
   })
+}
+
+/** Resolves when the server has answered a query that is sent now, and so had time for those before it. */
+async function untilHeard(pending: Map<number, Pending>, send: (bytes: Uint8Array) => void): Promise<void> {
+  const deadline = Date.now() + LONGEST_SILENCE_MS
+  while (Date.now() < deadline)
+    if ((await ask(pending, CONTROL, CONTROL_ID, CONTROL_EVERY_MS, send)) !== undefined) return
 }
 
 function settle(pending: Map<number, Pending>, bytes: Uint8Array): void {

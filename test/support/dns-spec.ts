@@ -25,7 +25,15 @@ export function dnsSpec(options: DnsOptions = {}): DnsSpec {
       ...{ zonefilesReloadIntervalMs, loadBalanceRecords, alternateDnsServers },
       ...server,
     })),
-    ...{ port: 53, healthPort: 8080, metricsPort: 9153, zones: [], etcd: 'own', keyPrefix: '/coredns/' },
+    ...{
+      port: 53,
+      healthPort: 8080,
+      metricsPort: 9153,
+      zones: [],
+      etcd: 'own',
+      keyPrefix: '/coredns/',
+      allowZones: [],
+    },
     skydns: undefined,
     ...rest,
   }

@@ -2,20 +2,21 @@
 // are killed, paused and restarted by process id; they end with the process that started them.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { EtcdOptions } from '../../src/etcd/options.ts'
 import { Authority, type Certificate } from './etcd-certificates.ts'
+import { freePort } from './ports.ts'
+import { standStill } from './stand-still.ts'
 import { until } from './until.ts'
 
 const run = promisify(execFile)
 
-const START_TIMEOUT_MS = 30_000
+const START_TIMEOUT_MS = 120_000
+const PATIENCE_MS = 60_000
 
 export interface ClusterOptions {
   /** Default 3. */
@@ -83,6 +84,9 @@ export class EtcdCluster {
     const security = this.#security
     return {
       endpoints: this.endpoints,
+      // Only a call that hangs takes so long; and only where there is no other member, a connection may.
+      requestTimeoutMs: PATIENCE_MS,
+      ...(this.endpoints.length === 1 && { dialTimeoutMs: PATIENCE_MS }),
       ...(security !== undefined && { tls: { caFile: security.authority.caFile, ...security.client } }),
       ...(this.#rootPassword !== undefined && { username: 'root', password: this.#rootPassword }),
     }
@@ -139,9 +143,8 @@ export class EtcdCluster {
   /** Stops the process as it is (SIGSTOP): connections stay, nothing is answered. Returns when it stands still. */
   pause(index: number): void {
     const member = this.#members[index]
-    member.process?.kill('SIGSTOP')
+    standStill(member.process)
     member.paused = true
-    while (member.process?.pid !== undefined && !standsStill(member.process.pid)) pauseThread(1)
   }
 
   resume(index: number): void {
@@ -232,16 +235,6 @@ export class EtcdCluster {
   }
 }
 
-function standsStill(pid: number): boolean {
-  const tasks = `/proc/${pid}/task`
-  // The state follows the name, which is in parentheses.
-  return readdirSync(tasks).every((task) => /\) T /u.test(readFileSync(`${tasks}/${task}/stat`, 'latin1')))
-}
-
-function pauseThread(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
-}
-
 async function secure(directory: string, tls: 'server' | 'client'): Promise<Security> {
   const authority = await Authority.create(directory, 'ca')
   const wrong = await Authority.create(directory, 'wrong-ca')
@@ -255,7 +248,7 @@ async function secure(directory: string, tls: 'server' | 'client'): Promise<Secu
 
 async function plan(directory: string, options: ClusterOptions, security: Security | undefined): Promise<Member[]> {
   const names = Array.from({ length: options.members ?? 3 }, (_, index) => `member${index}`)
-  const ports = await Promise.all(names.map(async () => [await steadyPort(), await steadyPort()]))
+  const ports = await Promise.all(names.map(async () => [await freePort(), await freePort()]))
   const peerUrls = ports.map(([, port]) => `http://127.0.0.1:${port}`)
   const common = [
     `--initial-cluster=${names.map((name, index) => `${name}=${peerUrls[index]}`).join(',')}`,
@@ -287,23 +280,4 @@ function tlsFlags(security: Security | undefined): string[] {
   const { authority, server, client } = security
   const own = [`--cert-file=${server.certFile}`, `--key-file=${server.keyFile}`]
   return client === undefined ? own : [...own, '--client-cert-auth=true', `--trusted-ca-file=${authority.caFile}`]
-}
-
-/**
- * A free TCP port below those the kernel gives to connections: while a member is down, nobody else gets its port, and
- * no client that keeps trying can end up connected to itself.
- */
-export function steadyPort(): Promise<number> {
-  return until('free port', async () => {
-    const port = randomInt(11_000, 32_000)
-    const server = createServer()
-    const free = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => resolve(true))
-    })
-    if (!free) return undefined
-    server.close()
-    await once(server, 'close')
-    return port
-  })
 }

@@ -8,7 +8,7 @@ import { etcdAccess } from '../../src/clusters/etcd/access.ts'
 import { etcdMachines } from '../../src/clusters/etcd/machines.ts'
 import type { MemberPlace } from '../../src/clusters/etcd/settings.ts'
 import type { EtcdSpec, EtcdUser } from '../../src/clusters/etcd/spec.ts'
-import type { EtcdAccess, Site } from '../../src/clusters/site.ts'
+import { clientCertificate, type EtcdAccess, type Site } from '../../src/clusters/site.ts'
 import { EtcdClient } from '../../src/etcd/client.ts'
 import type { EtcdOptions } from '../../src/etcd/options.ts'
 import { type Content, reveal } from '../../src/machine/content.ts'
@@ -123,10 +123,10 @@ export class EtcdMachines {
   }
 
   options({ endpoints, ca, login }: EtcdAccess): EtcdOptions {
-    const caFile = this.file(ca)
-    if ('username' in login)
-      return { endpoints, tls: { caFile }, username: login.username, password: login.password.reveal() }
-    return { endpoints, tls: { caFile, certFile: this.file(login.certificate), keyFile: this.file(login.key) } }
+    const pair = clientCertificate(login)
+    const files = pair && { certFile: this.file(pair.certificate), keyFile: this.file(pair.key) }
+    const user = 'username' in login && { username: login.username, password: login.password.reveal() }
+    return { endpoints, tls: { caFile: this.file(ca), ...files }, ...user }
   }
 
   /** A file with that content. */

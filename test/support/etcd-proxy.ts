@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { steadyPort } from './etcd-cluster.ts'
+import { freePort } from './ports.ts'
 
 interface Passage {
   readonly client: Socket
@@ -18,6 +18,8 @@ export class EtcdProxy {
   #target: { readonly host: string; readonly port: number }
   /** How many connections there have been. */
   connections = 0
+  /** How many connections were closed because of `refusing`. */
+  refusals = 0
   /** Bytes are taken and go nowhere; so are new connections. Nobody is told. */
   blackHole = false
   /** Connections are closed as soon as they are made. */
@@ -28,7 +30,7 @@ export class EtcdProxy {
 
   /** Plain endpoints, so that the proxy can read along, and TLS ones alike. */
   static async start(endpoint: string): Promise<EtcdProxy> {
-    const port = await steadyPort()
+    const port = await freePort()
     const proxy = new EtcdProxy(`${new URL(endpoint).protocol}//127.0.0.1:${port}`, endpoint)
     proxy.#server.listen(port, '127.0.0.1')
     await once(proxy.#server, 'listening')
@@ -63,6 +65,7 @@ export class EtcdProxy {
 
   #accept(client: Socket, member: Socket): void {
     if (this.refusing) {
+      this.refusals++
       client.resetAndDestroy()
       member.destroy()
       return

@@ -61,7 +61,7 @@ export class Recorder {
   }
 
   async has(key: string, value: string | undefined): Promise<void> {
-    await until(`${key}=${value}`, () => this.content.get(key) === value, 15_000)
+    await until(`${key}=${value}`, () => this.content.get(key) === value)
   }
 
   async stop(): Promise<void> {

@@ -3,9 +3,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
-import { steadyPort } from './etcd-cluster.ts'
 import type { KubeCluster } from './kube-cluster.ts'
 import { findExternalDns } from './kubernetes-programs.ts'
+import { freePort } from './ports.ts'
 
 const run = promisify(execFile)
 
@@ -71,7 +71,7 @@ function program(): string {
 }
 
 async function argumentsOf({ cluster, flags }: ExternalDnsOptions): Promise<string[]> {
-  const metrics = `--metrics-address=127.0.0.1:${await steadyPort()}`
+  const metrics = `--metrics-address=127.0.0.1:${await freePort()}`
   return [`--kubeconfig=${cluster.kubeconfig}`, '--provider=coredns', metrics, ...flags]
 }
 

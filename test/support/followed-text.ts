@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest'
 import { formatName, parseName } from '../../src/dns/name.ts'
+import { finish } from '../../src/dns/steps.ts'
 import { formatRecord, textSource } from '../../src/dns/zonefile/format.ts'
 import { parseZoneFile } from '../../src/dns/zonefile/parse.ts'
 import type { ZoneFileProblem } from '../../src/dns/zonefile/problem.ts'
@@ -31,7 +32,7 @@ export class FollowedText {
 
   /** Undefined when the text is refused. */
   static load(bytes: Uint8Array): FollowedText | undefined {
-    const { text, problems } = ZoneText.load(bytes, ORIGIN, OPTIONS)
+    const { text, problems } = finish(ZoneText.load(bytes, ORIGIN, OPTIONS))
     const wanted = loadAlone(bytes)
     expect(problems).toEqual(wanted.problems)
     expect(text === undefined).toBe(problems.some(isError))
@@ -49,7 +50,7 @@ export class FollowedText {
     const { builder } = this.text
     const [mark, records] = [builder.mark(), dump(builder)]
     const wanted = loadAlone(bytes)
-    const { accepted, problems, touched } = this.text.update(bytes, OPTIONS)
+    const { accepted, problems, touched } = finish(this.text.update(bytes, OPTIONS))
     expect(problems).toEqual(wanted.problems)
     expect(accepted).toBe(!problems.some(isError))
     if (!accepted) {

@@ -12,19 +12,22 @@ import { Agent } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { EtcdCluster, steadyPort } from './etcd-cluster.ts'
+import { EtcdCluster } from './etcd-cluster.ts'
 import { KubeCredentials } from './kube-credentials.ts'
 import { requestJson } from './kube-request.ts'
 import { findKubernetes, type KubernetesPrograms } from './kubernetes-programs.ts'
+import { loopbackNetwork } from './loopback.ts'
+import { freePort } from './ports.ts'
+import { standStill } from './stand-still.ts'
 import { until } from './until.ts'
 
 const run = promisify(execFile)
 
-const START_TIMEOUT_MS = 60_000
+const START_TIMEOUT_MS = 150_000
 const TOKEN_SECONDS = 3600
 
 export interface KubeClusterOptions {
-  /** A loopback address; 127.0.0.1 unless given. */
+  /** A loopback address; one of its own unless given. */
   readonly host?: string
   /** More flags for the API server, as `--name=value`. */
   readonly flags?: readonly string[]
@@ -166,9 +169,9 @@ export class KubeCluster {
     return this.#end('SIGTERM')
   }
 
-  /** Stops the API server as it is (SIGSTOP): connections stay, nothing is answered. */
+  /** The API server stands still: connections stay, nothing is answered. */
   pause(): void {
-    this.#process?.kill('SIGSTOP')
+    standStill(this.#process)
   }
 
   resume(): void {
@@ -243,13 +246,13 @@ async function prepare(
   directory: string,
   etcd: EtcdCluster,
   programs: KubernetesPrograms,
-  { host = '127.0.0.1', flags = [], memory = '512MiB' }: KubeClusterOptions,
+  { host = `${loopbackNetwork()}.0.1`, flags = [], memory = '512MiB' }: KubeClusterOptions,
 ): Promise<Prepared> {
   const credentials = await KubeCredentials.create(directory)
   const own = await credentials.server(host)
   const admin = await credentials.client('admin', 'system:masters')
   const signingKey = credentials.signingKey()
-  const port = await steadyPort()
+  const port = await freePort()
   const server = `https://${host}:${port}`
   const args = [
     `--etcd-servers=${etcd.endpoints.join(',')}`,

@@ -44,7 +44,7 @@ export class KubeFollower {
   }
 
   up(): Promise<true> {
-    return until('following', () => this.isUp, 15_000)
+    return until('following', () => this.isUp)
   }
 
   has(key: string, timeoutMs?: number): Promise<true> {

@@ -11,7 +11,7 @@ import {
 } from 'node:http'
 import { request } from 'node:https'
 import type { Access } from '../../src/kube/connection.ts'
-import { steadyPort } from './etcd-cluster.ts'
+import { freePort } from './ports.ts'
 
 export interface OwnAnswer {
   readonly status: number
@@ -36,7 +36,7 @@ export class KubeProxy {
 
   /** Asks with these credentials, whoever comes. */
   static async start(host: string, access: Access): Promise<KubeProxy> {
-    const port = await steadyPort()
+    const port = await freePort()
     const proxy = new KubeProxy(`http://${host}:${port}`, access)
     proxy.#server.listen(port, host)
     await once(proxy.#server, 'listening')

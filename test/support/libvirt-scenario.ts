@@ -72,7 +72,7 @@ async function hasNoChanges({ stack }: Scenario): Promise<void> {
   const { code, stdout, stderr } = await stack.run('plan')
   assert.deepEqual(
     { code, stdout, stderr },
-    { code: 0, stdout: `No changes: ${stack.name} is as stack.yaml says\n`, stderr: '' },
+    { code: 0, stdout: `No changes. ${stack.name} matches stack.yaml\n`, stderr: '' },
   )
 }
 

@@ -101,7 +101,11 @@ export class MemberLab extends StackLab {
     const addresses = await this.addresses()
     return {
       endpoints: this.members.etcd.map((name) => `${addresses.get(name)}:2379`),
-      tls: { caFile: this.path('client/etcd-ca.pem') },
+      tls: {
+        caFile: this.path('client/etcd-ca.pem'),
+        certFile: this.path('client/etcd-root.pem'),
+        keyFile: this.path('client/etcd-root.key'),
+      },
       username: 'root',
       password: this.secret('etcd-root-password'),
     }

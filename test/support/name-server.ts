@@ -83,9 +83,9 @@ async function serving(child: ChildProcess, port: number, zones: readonly ZoneFi
     failure ??= `it ended with ${signal ?? code}`
   })
   const queries = zones.map((zone) => soaQuery(zone.origin))
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 120_000
   for (;;) {
-    const answers = await exchangeUdp(port, queries, { timeoutMs: 250, attempts: 1 })
+    const answers = await exchangeUdp(port, queries, { timeoutMs: 1000, attempts: 1 })
     if (failure !== undefined) throw new Error(failure)
     const waiting = zones.filter((_, index) => !hasAnswer(answers[index]))
     if (waiting.length === 0) return
@@ -97,7 +97,8 @@ async function serving(child: ChildProcess, port: number, zones: readonly ZoneFi
 function soaQuery(origin: string): Uint8Array {
   const labels = origin.split('.').filter((label) => label !== '')
   const name = labels.flatMap((label) => [label.length, ...Buffer.from(label, 'latin1')])
-  return Uint8Array.from([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, ...name, 0, 0, 6, 0, 1])
+  // RD, for a resolver.
+  return Uint8Array.from([0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, ...name, 0, 0, 6, 0, 1])
 }
 
 function hasAnswer(bytes: Uint8Array | undefined): boolean {

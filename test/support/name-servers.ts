@@ -92,7 +92,8 @@ export const bind = nameServer('bind', async (directory, port, zones) => {
 export const holdfast = nameServer('holdfast', async (directory, port, zones) => {
   const served = join(directory, 'zones')
   await mkdir(served)
-  await Promise.all(zones.map((zone) => copyFile(zone.file, join(served, `${zone.origin}zone`))))
+  const nameOf = (origin: string): string => (origin === '.' ? 'db..' : `${origin}zone`)
+  await Promise.all(zones.map(({ file, origin }) => copyFile(file, join(served, nameOf(origin)))))
   const program = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))
   return { program, args: ['dns', '--zones', served, '--listen', `127.0.0.1:${port}`] }
 })

@@ -1,5 +1,5 @@
 // An API server of one kind of objects, for what a real one cannot be brought to do: forget its data, go back in history,
-// refuse. Lists and watches as Kubernetes does, without pages.
+// refuse. Lists and watches as Kubernetes does, without pages: a watch begins with what happened after its version.
 
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -10,6 +10,7 @@ export class ObjectServer {
   readonly #server: Server
   readonly #watches = new Set<ServerResponse>()
   readonly #objects = new Map<string, KubeObject>()
+  readonly #events: { readonly version: number; readonly line: string }[] = []
   version = 1000
   /** Answers every request with this status instead. */
   refusal: number | undefined
@@ -28,6 +29,8 @@ export class ObjectServer {
         response.writeHead(this.refusal, { 'content-type': 'application/json' }).end(JSON.stringify(status))
       } else if (request.url?.includes('watch=true')) {
         response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
+        const after = Number(new URL(request.url, this.url).searchParams.get('resourceVersion'))
+        for (const { version, line } of this.#events) if (version > after) response.write(line)
         this.#watches.add(response)
         response.on('close', () => this.#watches.delete(response))
       } else {
@@ -62,6 +65,7 @@ export class ObjectServer {
   /** Everything is gone, as with an empty etcd behind it. */
   loseData(): void {
     this.#objects.clear()
+    this.#events.length = 0
     this.version = 10
     this.cut()
   }
@@ -78,6 +82,8 @@ export class ObjectServer {
   }
 
   #tell(type: string, object: KubeObject): void {
-    for (const watch of this.#watches) watch.write(`${JSON.stringify({ type, object })}\n`)
+    const line = `${JSON.stringify({ type, object })}\n`
+    this.#events.push({ version: this.version, line })
+    for (const watch of this.#watches) watch.write(line)
   }
 }

@@ -13,7 +13,6 @@ import type { ClusterStatus } from '../../src/clusters/member-status.ts'
 import { primaryOf } from '../../src/clusters/postgres/cluster.ts'
 import { postgresMachines } from '../../src/clusters/postgres/machines.ts'
 import { versionPaths } from '../../src/clusters/postgres/paths.ts'
-import { PatroniApi } from '../../src/clusters/postgres/patroni-api.ts'
 import type { PostgresMember, PostgresSpec } from '../../src/clusters/postgres/spec.ts'
 import { postgresStatus } from '../../src/clusters/postgres/status.ts'
 import type { EtcdAccess, Site } from '../../src/clusters/site.ts'
@@ -28,7 +27,7 @@ import { pathIn, RunMachine } from './run-machine.ts'
 import { until } from './until.ts'
 
 const PATRONI_PASSWORD = 'for-patroni'
-export const READY_MS = 60_000
+export const READY_MS = 170_000
 const LOOK_MS = 250
 const NEVER = new AbortController().signal
 
@@ -42,16 +41,22 @@ export class PostgresLab {
   spec: PostgresSpec
 
   /** Nothing but etcd runs yet. */
-  static async create(network: string, change: Partial<PostgresSpec> = {}): Promise<PostgresLab> {
+  static async create(
+    network: string,
+    change: Partial<PostgresSpec> = {},
+    watchdogDevice?: string,
+  ): Promise<PostgresLab> {
     const etcd = await EtcdCluster.start({ members: 1, tls: 'server', auth: { rootPassword: 'for-root' } })
     await etcd.etcdctl('role', 'add', 'patroni')
     await etcd.etcdctl('role', 'grant-permission', 'patroni', '--prefix=true', 'readwrite', '/patroni/')
     await etcd.etcdctl('user', 'add', `patroni:${PATRONI_PASSWORD}`)
     await etcd.etcdctl('user', 'grant-role', 'patroni', 'patroni')
-    return new PostgresLab(etcd, postgresSpec(network, change), await newestPostgres(NEVER))
+    return new PostgresLab(etcd, postgresSpec(network, change), {
+      ...{ postgresVersion: await newestPostgres(NEVER), watchdogDevice },
+    })
   }
 
-  private constructor(etcd: EtcdCluster, spec: PostgresSpec, postgresVersion: string) {
+  private constructor(etcd: EtcdCluster, spec: PostgresSpec, site: Pick<Site, 'postgresVersion' | 'watchdogDevice'>) {
     this.etcd = etcd
     this.spec = spec
     this.#directory = mkdtempSync(join(tmpdir(), 'holdfast-postgres-'))
@@ -63,8 +68,7 @@ export class PostgresLab {
       domain: 'lab.test',
       path: pathIn(this.#directory),
       program: [],
-      postgresVersion,
-      watchdogDevice: '/dev/no-watchdog',
+      ...site,
       keyring: this.keyring,
     }
     this.machines = this.#render().map((machine) => new RunMachine(this.#directory, machine))
@@ -124,8 +128,7 @@ export class PostgresLab {
   /** What files say is as wanted, and each Patroni reads its own again. */
   async apply(): Promise<string> {
     const said = await this.machines[0].run('patroni-settings')
-    const { members, credentials } = this.access
-    for (const { address } of members) await new PatroniApi(address, credentials).reload(NEVER)
+    for (const machine of this.machines) machine.signal('patroni', 'SIGHUP')
     return said
   }
 

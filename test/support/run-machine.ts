@@ -71,6 +71,10 @@ export class RunMachine {
     return readFileSync(join(this.#root, `${name}.log`), 'utf8')
   }
 
+  signal(name: string, signal: NodeJS.Signals): void {
+    this.#processes.get(name)?.kill(signal)
+  }
+
   /** Ends a service by a signal; resolves when it is gone. */
   async end(name: string, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#processes.get(name)

@@ -48,9 +48,9 @@ export class StackLab {
   readonly state = join(this.directory, 'state')
   readonly #spawned: HoldfastProcess[] = []
 
-  /** `body`: the stack file without `name`. Zones are in `zones`. */
-  constructor(name: string, body: string) {
-    this.name = name
+  /** `body`: the stack file without `name`. Zones are in `zones`. Another run on this host may have a stack of the same purpose. */
+  constructor(purpose: string, body: string) {
+    this.name = `${purpose}-${process.pid}`
     // Users of services have to pass.
     chmodSync(this.directory, 0o711)
     this.write('zones/db.example.test', zoneText(['www A 192.0.2.80']))
@@ -152,6 +152,7 @@ export class StackLab {
     return this.exec('etcdctl', args, {
       env: {
         ...{ ETCDCTL_API: '3', ETCDCTL_ENDPOINTS: endpoints, ETCDCTL_CACERT: this.path('client/etcd-ca.pem') },
+        ...{ ETCDCTL_CERT: this.path('client/etcd.pem'), ETCDCTL_KEY: this.path('client/etcd.key') },
         ETCDCTL_USER: `${user}:${password}`,
       },
     })

@@ -135,7 +135,7 @@ export function targetSuite(name: string, open: () => TargetUnderTest | Promise<
       await started(made)
       await until('three tries', async () => (await lines('m', 'step')).length >= 3)
       const state = (await target.observe()).get('m')?.services
-      expect(state?.get('step')?.lastError).toMatch(/^exit code 1: try$/u)
+      expect(state?.get('step')?.failure).toMatchObject({ kind: 'exited', exitCode: 1, detail: 'try' })
       expect(state?.get('after')?.state).toBe('stopped')
       await target.write({ ...made, files: [file('/run/ready', '')] })
       await until('the step', async () => (await stateOf('m', 'step')) === 'done')

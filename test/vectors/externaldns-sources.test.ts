@@ -12,7 +12,7 @@ import { mergeEndpoints } from '../../src/names/endpoints/merge-endpoints.ts'
 import { annotatedTtl, readAnnotations } from '../../src/names/kubernetes/annotations.ts'
 import type { EndpointSource } from '../../src/names/kubernetes/endpoint-source.ts'
 import { targetType } from '../../src/names/endpoints/targets.ts'
-import { endpointsForHostname } from '../../src/names/kubernetes/hostname-endpoints.ts'
+import { endpointsForHostname, targetSet } from '../../src/names/kubernetes/hostname-endpoints.ts'
 import { ingressSource } from '../../src/names/kubernetes/ingress-source.ts'
 import { ObjectProblems } from '../../src/names/kubernetes/object-problems.ts'
 import { serviceSource } from '../../src/names/kubernetes/service-source.ts'
@@ -131,7 +131,7 @@ describe('vectors of endpoints of a host name', () => {
       const { hostname, targets, ttl, set_identifier: setIdentifier, resource } = vector.input
       const providerSpecific = [{ name: 'provider', value: 'value' }]
       const details = { recordTTL: ttl, setIdentifier, resource, providerSpecific }
-      expect(endpointsForHostname(hostname, targets, details)).toEqual(vector.expect.endpoints)
+      expect(endpointsForHostname(hostname, targetSet(targets), details)).toEqual(vector.expect.endpoints)
     })
 })
 

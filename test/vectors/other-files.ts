@@ -9,6 +9,7 @@ import { formatName } from '../../src/dns/name.ts'
 import { RCODE, rcodeName, TYPE, typeNumber } from '../../src/dns/types.ts'
 import { Catalog } from '../../src/names/catalog.ts'
 import type { LoaderReport } from '../../src/names/loader-messages.ts'
+import { WorkQueue } from '../../src/names/work-queue.ts'
 import { SerialStore } from '../../src/names/serials.ts'
 import { SpaceSources } from '../../src/names/space-sources.ts'
 import { block } from '../../src/server/corefile/testing.ts'
@@ -40,11 +41,13 @@ class Scene {
   readonly problems: string[] = []
   loads = 0
   readonly #zones = new LocalZones()
+  readonly #work = new WorkQueue({ sliceMs: Infinity })
   readonly #catalog = new Catalog({
     arena: this.#zones.arena,
     directory: this.#zones.directory,
     serials: SerialStore.open(undefined, 'serials', (message) => this.problems.push(message)),
     report: (report) => this.#note(report),
+    work: this.#work,
     listener: () => undefined,
   })
   readonly #stop = new AbortController()
@@ -78,6 +81,7 @@ class Scene {
       },
       {
         catalog: this.#catalog,
+        work: this.#work,
         signal: this.#stop.signal,
         requireNs: true,
         stateDirectory: undefined,

@@ -134,13 +134,13 @@ function recordsOf(
   const lease = expiresAt === undefined ? undefined : { expiresAt }
   for (const [key, value] of Object.entries(values))
     expect(tree.put(Buffer.from(key), Buffer.from(JSON.stringify(value)), lease)).toBeUndefined()
-  return tree.flush().find(({ owner }) => formatName(owner) === NAME)?.records ?? []
+  return [...tree.flush()].find(({ owner }) => formatName(owner) === NAME)?.records ?? []
 }
 
 function standsAt({ input: { name, prefix }, expect: key }: Vector<{ name: string; prefix: string }, string>): void {
   const tree = new SkydnsTree({ path: prefix, zones: ['local.'], mode: 'exact', maxLeaseTtlSeconds: 86_400 })
   expect(tree.put(Buffer.from(key), Buffer.from('{"host":"192.0.2.1"}'), undefined)).toBeUndefined()
-  expect(tree.flush().map(({ owner }) => formatName(owner))).toEqual([name])
+  expect(Array.from(tree.flush(), ({ owner }) => formatName(owner))).toEqual([name])
 }
 
 /** Beside what it is for questions about services. */

@@ -7,7 +7,7 @@ import { request } from 'node:https'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Access } from '../../../src/kube/connection.ts'
-import { steadyPort } from '../../support/etcd-cluster.ts'
+import { freePort } from '../../support/ports.ts'
 
 /** `half`: half of the first piece of the answer is passed on, then the connection is cut. */
 export type Verdict = 'pass' | 'cut' | 'half' | { readonly status: number; readonly body: object }
@@ -39,7 +39,7 @@ export class ApiProxy {
 
   /** Asks with these credentials, whoever comes. */
   static async start(host: string, access: Access): Promise<ApiProxy> {
-    const port = await steadyPort()
+    const port = await freePort()
     const proxy = new ApiProxy(`http://${host}:${port}`, access)
     proxy.#server.listen(port, host)
     await once(proxy.#server, 'listening')

@@ -20,7 +20,7 @@ export interface ProgramOptions {
   readonly journal: Journal
 }
 
-const START_MS = 30_000
+const START_MS = 150_000
 
 export class Program {
   readonly name: string

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { openConnection } from '../../../src/kube/connection.ts'
 import { EtcdCluster } from '../../support/etcd-cluster.ts'
 import { KubeCluster } from '../../support/kube-cluster.ts'
+import { loopbackNetwork } from '../../support/loopback.ts'
 import { freePort } from '../../support/ports.ts'
 import type { Journal } from '../journal.ts'
 import { ApiProxy } from './api-proxy.ts'
@@ -23,7 +24,7 @@ import { Output } from './output.ts'
 import { Program, type ProgramOptions } from './program.ts'
 import { VM_ZONE, ZONE } from './world.ts'
 
-const HOST = '127.119.0.1'
+const HOST = `${loopbackNetwork()}.0.1`
 /** It ends at last, also with connections left. */
 const FLAGS = ['--request-timeout=8s']
 const ACCOUNT = 'names'

@@ -18,7 +18,7 @@ describeWithKubernetes('with a cluster', () => {
     let cluster: KubeCluster
     let programs: Programs
     beforeAll(async () => {
-      cluster = await KubeCluster.start({ host: '127.118.0.1' })
+      cluster = await KubeCluster.start()
       programs = new Programs(cluster)
       await cluster.applyCrds('gateway', 'dnsendpoint')
       await applyObjects(cluster, NODES, 'default')

@@ -38,7 +38,7 @@ describeWithKubernetes('names of virtual machines', () => {
   const ends: (() => Promise<unknown>)[] = []
 
   beforeAll(async () => {
-    cluster = await KubeCluster.start({ host: '127.118.0.1' })
+    cluster = await KubeCluster.start()
     await cluster.applyCrds('kubevirt')
     for (const namespace of ['vms', 'other']) await createNamespace(cluster, namespace)
   }, LIMIT_MS)

@@ -19,7 +19,7 @@ describeWithKubernetes('with a cluster', () => {
     let count = 0
 
     beforeAll(async () => {
-      cluster = await KubeCluster.start({ host: '127.118.0.1' })
+      cluster = await KubeCluster.start()
       programs = new Programs(cluster)
       await cluster.applyCrds('dnsendpoint')
     }, LIMIT_MS)

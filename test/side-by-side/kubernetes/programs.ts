@@ -3,10 +3,10 @@
 import { EtcdClient, prefixEnd } from '../../../src/etcd/client.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { decryptText, readAesKey } from '../../../src/names/endpoints/encryption.ts'
-import { steadyPort } from '../../support/etcd-cluster.ts'
 import { ExternalDns } from '../../support/external-dns.ts'
 import { type HoldfastProcess, Sandbox } from '../../support/holdfast-process.ts'
 import type { KubeCluster } from '../../support/kube-cluster.ts'
+import { freePort } from '../../support/ports.ts'
 import type { Pain } from './scenarios.ts'
 
 export interface Settings {
@@ -58,7 +58,7 @@ export class Programs {
   /** Runs until it is stopped. */
   async startHoldfast({ flags, env = {} }: Settings, prefix: string, ...more: string[]): Promise<HoldfastProcess> {
     const { kubeconfig, etcd } = this.cluster
-    const where = [`--kubeconfig=${kubeconfig}`, `--metrics-address=127.118.0.1:${await steadyPort()}`]
+    const where = [`--kubeconfig=${kubeconfig}`, `--metrics-address=127.0.0.1:${await freePort()}`]
     const args = [
       'publish',
       'kubernetes',

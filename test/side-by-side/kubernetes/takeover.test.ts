@@ -30,7 +30,7 @@ describeWithKubernetes('with a cluster', () => {
     const ours: HoldfastProcess[] = []
 
     beforeAll(async () => {
-      cluster = await KubeCluster.start({ host: '127.118.0.1' })
+      cluster = await KubeCluster.start()
       programs = new Programs(cluster)
     }, LIMIT_MS)
     afterAll(async () => {

@@ -11,7 +11,7 @@ import { LibvirtStack } from '../support/libvirt-stack.ts'
 
 const HYPERVISOR = 'lxc:///system'
 /** Only a failure reaches it. */
-const STEP_MS = 300_000
+const STEP_MS = 900_000
 
 describeWithLibvirt('a stack in containers', () => {
   let lab: LibvirtLab

@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { INCLUDED, ZONE_CORPUS } from './support/zone-corpus.ts'
+import { INCLUDED, ZONE_CORPUS } from '../support/zone-corpus.ts'
 
-const HOLDFAST = fileURLToPath(new URL('../bin/holdfast', import.meta.url))
-const ALL_ZONES_MS = 60_000
+const HOLDFAST = fileURLToPath(new URL('../../bin/holdfast', import.meta.url))
+const ALL_ZONES_MS = 180_000
 
 interface Outcome {
   readonly code: number

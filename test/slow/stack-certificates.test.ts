@@ -1,11 +1,13 @@
 // A stack without PostgreSQL, whose users of etcd are known by certificates: by those of an RSA authority that the user
 // brings, and with finished certificates for the members, of another authority still.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { get } from 'node:https'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { zoneText } from '../support/holdfast-process.ts'
 import { type IssuedFiles, issueFiles } from '../support/issued-files.ts'
+import { loopbackNetwork } from '../support/loopback.ts'
 import { opensslAuthority, RSA_2048 } from '../support/openssl.ts'
 import { DNS_PORT, HOLDFAST, StackLab } from '../support/stack-lab.ts'
 import { until } from '../support/until.ts'
@@ -15,8 +17,8 @@ const MEMBERS = [1, 2, 3]
 const CA = 'ca: { certificate: { file: mine.pem }, key: { file: mine.key } }'
 
 describe.each([
-  { name: 'own-authority', network: '127.246', isFinished: false },
-  { name: 'finished-certificates', network: '127.247', isFinished: true },
+  { name: 'own-authority', network: loopbackNetwork(), isFinished: false },
+  { name: 'finished-certificates', network: loopbackNetwork(), isFinished: true },
 ])('with $name', ({ name, network, isFinished }) => {
   const lab = new StackLab(name, '')
   let strange: IssuedFiles
@@ -45,9 +47,9 @@ ${CA}
 etcd: { members: ${members}, ${USERS} }
 dns: { servers: 2, zones: ./zones, port: ${DNS_PORT} }`)
     expect(await lab.up()).toMatchObject({ isReady: true, problems: [] })
-  }, 60_000)
+  })
 
-  afterAll(() => lab.close(), 60_000)
+  afterAll(() => lab.close())
 
   test('a second "up" changes nothing', async () => {
     const before = await lab.pids()
@@ -101,6 +103,37 @@ dns: { servers: 2, zones: ./zones, port: ${DNS_PORT} }`)
     expect(await etcdctl(member, 'get', '/other')).toMatchObject({ code: 1, stdout: '' })
   })
 
+  test('a client certificate of the same authority is no member', async () => {
+    const [at, path] = [`${network}.10.2`, '/members']
+    const own = (name: string) => ({ cert: readFileSync(`${name}.pem`), key: readFileSync(`${name}.key`) })
+    const member = lab.path('machines/etcd-1/etc/etcd/server')
+    expect(await peerAnswer(at, path, own(member))).toContain('etcd-1')
+    const client = isFinished ? join(lab.directory, 'finished/client') : lab.path('secrets/etcd-user/root')
+    expect(await peerAnswer(at, path, own(client))).toBeUndefined()
+  })
+
+  test('a member without its data is replaced, each time', async () => {
+    const member = lab.path('machines/etcd-3/var/lib/etcd/member')
+    const ids = new Set([await memberId()])
+    for (const count of [2, 3]) {
+      const { 'etcd-3/etcd': pid } = await lab.pids()
+      rmSync(member, { recursive: true })
+      process.kill(pid, 'SIGKILL')
+      // A start without data leaves an empty database, and no log.
+      await until('a start that was refused', () => existsSync(join(member, 'snap/db')))
+      expect(await lab.up()).toMatchObject({ isReady: true, problems: [] })
+      expect(ids.add(await memberId()).size).toBe(count)
+      expect(await lab.done('up', '--yes', '--detach')).toContain('No changes')
+    }
+
+    /** Of etcd-3, one of three. */
+    async function memberId(): Promise<string | undefined> {
+      const lines = (await etcdctl(as('root'), 'member', 'list')).stdout.trim().split('\n')
+      expect(lines).toHaveLength(3)
+      return lines.find((line) => line.includes('etcd-3'))?.split(',')[0]
+    }
+  }, 600_000)
+
   test('name servers follow zones in etcd, and the printed lines work', async () => {
     const file = lab.write('stored.test.zone', zoneText(['www A 192.0.2.99']))
     expect(await lab.client(`${HOLDFAST} zone put ${file}`)).toMatchObject({ code: 0 })
@@ -110,18 +143,46 @@ dns: { servers: 2, zones: ./zones, port: ${DNS_PORT} }`)
     expect(examples.map(({ purpose }) => purpose)).toEqual(['names', 'consensus'])
     for (const { command } of examples) expect(await lab.sh(command)).toMatchObject({ code: 0, stderr: '' })
   })
+
+  test('members that all lost their data form a new cluster', async () => {
+    const pids = await lab.pids()
+    for (const i of MEMBERS) rmSync(lab.path(`machines/etcd-${i}/var/lib/etcd/member`), { recursive: true })
+    for (const i of MEMBERS) process.kill(pids[`etcd-${i}/etcd`], 'SIGKILL')
+    for (const i of MEMBERS)
+      await until('a start that was refused', () =>
+        existsSync(lab.path(`machines/etcd-${i}/var/lib/etcd/member/snap/db`)),
+      )
+    expect(await lab.up()).toMatchObject({ isReady: true, problems: [] })
+    expect((await etcdctl(as('root'), 'get', '/', '--prefix', '--keys-only')).stdout.trim()).toBe('')
+    expect(await lab.done('up', '--yes', '--detach')).toContain('No changes')
+  }, 600_000)
 })
+
+/** What a member answers on the port for peers; undefined when it refuses the certificate. */
+async function peerAnswer(host: string, path: string, own: { cert: Buffer; key: Buffer }): Promise<string | undefined> {
+  const request = get({ host, port: 2380, path, rejectUnauthorized: false, agent: false, ...own })
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  request.on('error', () => resolve(undefined))
+  request.on('response', (response) => {
+    let text = ''
+    response.on('data', (chunk) => {
+      text += String(chunk)
+    })
+    response.on('end', () => resolve(text))
+  })
+  return promise
+}
 
 /** Certificates as an operator of old has them, one for each member, and the members of the stack file with them. */
 async function finishedMembers(lab: StackLab, network: string): Promise<string> {
-  await issueFiles(
-    join(lab.directory, 'finished'),
-    MEMBERS.map((i) => ({
+  await issueFiles(join(lab.directory, 'finished'), [
+    ...MEMBERS.map((i) => ({
       id: `etcd-${i}`,
       addresses: [`${network}.10.${i}`, '127.0.0.1'],
       usages: ['server', 'client'] as const,
     })),
-  )
+    { id: 'client', usages: ['client'] as const },
+  ])
   const members = MEMBERS.map(
     (i) =>
       `{ name: etcd-${i}, tls: { ca_cert: { file: finished/ca.pem }, server_cert: { file: finished/etcd-${i}.pem }, server_key: { file: finished/etcd-${i}.key } } }`,

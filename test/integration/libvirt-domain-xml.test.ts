@@ -6,16 +6,16 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Hardware, NetworkInterface } from '../src/machine/hardware.ts'
-import type { Machine } from '../src/machine/machine.ts'
-import type { Volume } from '../src/targets/libvirt/hypervisor.ts'
-import { hardwareOf } from '../src/targets/libvirt/hardware-changes.ts'
-import { renderDomain } from '../src/targets/libvirt/domain-xml.ts'
-import { readPlaceFacts } from '../src/targets/libvirt/place-facts.ts'
-import { placeMachine } from '../src/targets/libvirt/place-machine.ts'
-import { EXAMPLES, renderExample, withoutHash } from './support/cloud-init-examples.ts'
-import { type HypervisorData, hypervisorOf, network, pool, volume } from './support/hypervisor-data.ts'
-import { HARDWARE } from './support/machine-spec.ts'
+import type { Hardware, NetworkInterface } from '../../src/machine/hardware.ts'
+import type { Machine } from '../../src/machine/machine.ts'
+import type { Volume } from '../../src/targets/libvirt/hypervisor.ts'
+import { hardwareOf } from '../../src/targets/libvirt/hardware-changes.ts'
+import { renderDomain } from '../../src/targets/libvirt/domain-xml.ts'
+import { readPlaceFacts } from '../../src/targets/libvirt/place-facts.ts'
+import { placeMachine } from '../../src/targets/libvirt/place-machine.ts'
+import { EXAMPLES, renderExample, withoutHash } from '../support/cloud-init-examples.ts'
+import { type HypervisorData, hypervisorOf, network, pool, volume } from '../support/hypervisor-data.ts'
+import { HARDWARE } from '../support/machine-spec.ts'
 
 const HYPERVISOR: HypervisorData = {
   networks: [network('mynetwork')],
@@ -129,7 +129,7 @@ describe.each(readdirSync(EXAMPLES))('%s', async (example) => {
 
 describe.each(Object.entries(OTHERS))('%s', (name, other) => {
   test('is as in its file', async () => {
-    await expect(await render(other)).toMatchFileSnapshot(`golden/libvirt/${name}.xml`)
+    await expect(await render(other)).toMatchFileSnapshot(`../golden/libvirt/${name}.xml`)
   })
 
   test('is accepted by the schema of libvirt', async () => accepts(name, await render(other)))
