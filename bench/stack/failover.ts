@@ -32,7 +32,7 @@ const WAIT_MS = 120_000
 const NEVER = new AbortController().signal
 
 const DEEDS: Readonly<Record<string, Deed>> = {
-  'switchover, as planned': async ({ lab }) => switchover(await lab.patroni(), NEVER),
+  'switchover, as planned': async ({ lab }) => switchover(await lab.patroni(), await lab.primary(), NEVER),
   'all processes of the primary killed, and started again': async ({ lab }) =>
     lab.signalMachine(await lab.primary(), 'SIGKILL'),
   'the machine of the primary lost': async ({ lab, writer }) => {
