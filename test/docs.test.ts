@@ -227,7 +227,7 @@ async function makePlace(): Promise<Place> {
     directory,
     withPorts,
     run(script) {
-      const options = { cwd: directory, env, encoding: 'utf8', timeout: 15_000 } as const
+      const options = { cwd: directory, env, encoding: 'utf8', timeout: 120_000 } as const
       const { status, stdout } = spawnSync('bash', ['-euc', `exec 2>&1\n${withPorts(script)}`], options)
       return { status, output: stdout }
     },
@@ -248,9 +248,9 @@ async function makePlace(): Promise<Place> {
         const group = -(child.pid ?? 0)
         const ended = once(child, 'exit')
         process.kill(group, 'SIGINT')
-        const impatience = setTimeout(() => process.kill(group, 'SIGKILL'), 8000)
+        const hanging = setTimeout(() => process.kill(group, 'SIGKILL'), 120_000)
         await ended
-        clearTimeout(impatience)
+        clearTimeout(hanging)
       }
       // A shell or npm may end by the signal itself; the server ends in order.
       expect([130, 'SIGINT'], output()).toContain(child.exitCode ?? child.signalCode)

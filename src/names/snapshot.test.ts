@@ -565,8 +565,8 @@ test('a process that is killed loses nothing it had appended', async () => {
     })
     let output = ''
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-    const wanted = 300 + 400 * round
-    await until('enough is written', () => output.split('\n').length > wanted)
+    const enough = 200 + 200 * round
+    await until('enough is written', () => output.split('\n').length > enough)
     child.kill('SIGKILL')
     await once(child, 'close')
     told = BigInt(output.slice(0, output.lastIndexOf('\n')).split('\n').at(-1) ?? '')
@@ -582,7 +582,7 @@ test('a process that is killed loses nothing it had appended', async () => {
       expect(value).toBe(`${last}${' '.repeat(Number(last % 3000n))}`)
     }
   }
-  expect(told).toBeGreaterThan(2000n)
+  expect(told).toBeGreaterThan(1000n)
   // The kill may cut the write of a change that was not acknowledged yet; nothing else may be missing.
   expect(problems.filter((problem) => !problem.includes('the last change in it is cut'))).toEqual([])
 })

@@ -145,7 +145,7 @@ describe('rdata of every type', () => {
         if (validateRdata(type, rdata) === undefined) expect(parse(type, text)).toEqual(rdata)
         else expect(text).toMatch(/^\\# \d+/)
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 
@@ -157,7 +157,7 @@ describe('rdata of every type', () => {
         expect(canonicalRdata(type, rdata)).toHaveLength(rdata.length)
         if (type === 65280) expect(parse(type, text)).toEqual(rdata)
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     )
   })
 

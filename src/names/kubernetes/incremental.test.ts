@@ -41,7 +41,7 @@ describe.each([
         const roots = applyAll(fresh, [...final.values()])
         expect(significant(told)).toEqual(significant(roots.map((root) => [root, fresh.endpoints(root)])))
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     )
   })
 
@@ -57,7 +57,7 @@ describe.each([
           for (const object of objects.filter(({ kind }) => kind === followed.resource.kind))
             expect(followed.keep(readBack(followed.keep(object)))).toEqual(followed.keep(object))
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     )
   })
 })

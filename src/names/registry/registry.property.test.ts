@@ -155,7 +155,7 @@ describe('plans and ownership', () => {
         expect(foreign(registry, store)).toEqual(before)
         expect(applyOnce(registry, store, given)).toBe(0)
       }),
-      { numRuns: 3000 },
+      { numRuns: 500 },
     )
   })
 
@@ -168,7 +168,7 @@ describe('plans and ownership', () => {
         expect(foreign(registry, store)).toEqual(before)
         expect(applyOnce(registry, store, given)).toBe(0)
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     )
   })
 
@@ -226,7 +226,7 @@ describe('plans and ownership', () => {
               .toSorted(),
           ).toEqual(whole[key].map(summary).toSorted())
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     )
   })
 })

@@ -458,7 +458,7 @@ describe('YAML', () => {
           expect(String(error)).toMatch(/^HoldfastError: Cannot load names\.yaml:\d+:\d+: .+; /u)
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     )
   })
 })

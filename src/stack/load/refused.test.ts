@@ -551,6 +551,6 @@ test('any text is loaded or refused with places', async () => {
         expect(String(error)).toMatch(/^HoldfastError: Cannot load stack\.yaml:\d+:\d+: .+; /u)
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   )
 })

@@ -79,6 +79,6 @@ test('after few rounds there is nothing to plan, and after each nothing to write
       }
       expect(plan(store, desired)).toMatchObject(NOTHING)
     }),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   )
 })
