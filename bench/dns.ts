@@ -31,7 +31,7 @@ async function bench(options: Options, commandLine: string): Promise<number> {
     },
   }
 
-  const contestants = await findContestants(options.peers)
+  const contestants = await findContestants(options.peers, options.previous)
   const titles = Object.fromEntries(contestants.map(({ name, peer, version }) => [name, `${peer.title} ${version}`]))
   hooks.progress(Object.values(titles).join(', '))
 

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { chosen, positive } from './arguments.ts'
 import type { Transport } from './load.ts'
 import { MIXES, type Mix } from './mixes.ts'
-import { PEER_NAMES, type PeerName } from './peers.ts'
+import { PEER_NAMES } from './peers.ts'
 
 const TRANSPORTS: readonly Transport[] = ['udp', 'tcp']
 const PHASES = ['queries', 'loading'] as const
@@ -12,6 +12,7 @@ const SIZES: Readonly<Record<string, number>> = { '10k': 10_000, '100k': 100_000
 
 export const USAGE = `Usage: npm run bench:dns -- [options]
   --peers LIST       of ${PEER_NAMES.join(',')} (default: all)
+  --previous FILE    bin/holdfast of another checkout, compared as "Holdfast before"
   --sizes LIST       records in the zone: of ${Object.keys(SIZES).join(',')} (default: 10k,1M)
   --mixes LIST       of ${Object.keys(MIXES).join(',')} (default: all)
   --transports LIST  of ${TRANSPORTS.join(',')} (default: both)
@@ -24,7 +25,8 @@ export const USAGE = `Usage: npm run bench:dns -- [options]
   --document FILE    write the tables as Markdown (default: docs/benchmarks.md, unless --quick)`
 
 export interface Options {
-  readonly peers: readonly PeerName[]
+  readonly peers: typeof PEER_NAMES
+  readonly previous: string | undefined
   readonly sizes: readonly number[]
   readonly mixes: readonly Mix[]
   readonly transports: readonly Transport[]
@@ -43,6 +45,7 @@ export function parseOptions(args: string[]): Options {
     args,
     options: {
       peers: text,
+      previous: text,
       sizes: text,
       mixes: text,
       transports: text,
@@ -58,6 +61,7 @@ export function parseOptions(args: string[]): Options {
   const { quick } = values
   return {
     peers: chosen('peers', values.peers, PEER_NAMES, PEER_NAMES),
+    previous: values.previous,
     sizes: chosen('sizes', values.sizes, Object.keys(SIZES), quick ? ['10k'] : ['10k', '1M']).map(
       (size) => SIZES[size],
     ),
