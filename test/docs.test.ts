@@ -26,7 +26,9 @@ import { freePort } from './support/ports.ts'
 
 const root = join(import.meta.dirname, '..')
 const PORTS = ['5300', '8080', '8181', '9153']
-const COPIED = ['bin', 'src', 'examples', 'docs', 'package.json', 'README.md']
+const COPIED = ['bin', 'examples', 'docs', 'package.json', 'README.md']
+/** The same files everywhere, so that Node finds them compiled. */
+const LINKED = ['src', 'node_modules']
 
 interface Block {
   readonly line: number
@@ -209,7 +211,7 @@ async function makePlace(): Promise<Place> {
     text.replaceAll(/\b(?:5300|8080|8181|9153)\b/gu, (port) => ports.get(port) ?? port)
 
   for (const path of COPIED) cpSync(join(root, path), join(directory, path), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
+  for (const path of LINKED) symlinkSync(join(root, path), join(directory, path))
   for (const path of globSync(['package.json', 'examples/**/*'], { cwd: directory, withFileTypes: true })) {
     const file = join(path.parentPath, path.name)
     if (path.isFile()) writeFileSync(file, withPorts(readFileSync(file, 'utf8')))
