@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LocalCatalog, type LocalPart } from '../../test/support/local-catalog.ts'
+import { STEP_SIZE } from '../dns/steps.ts'
 import { TYPE } from '../dns/types.ts'
 import type { ZoneOffer, ZoneSource } from './offer.ts'
 import { loadZoneTextSteps } from './load-zone.ts'
@@ -200,6 +201,20 @@ test('more names than readers could wait for come into service together', () => 
     expect(first).toBe(last)
   }
   expect(slow.local.ask(`n5000.${ORIGIN}`)).toBe('192.0.2.2')
+})
+
+test('a change of one name with many records is made in steps', async () => {
+  const slow = new SlowCatalog()
+  const crowd = (first: string) =>
+    `${zone(600, '192.0.2.1')}${Array.from({ length: 9000 }, (_, i) => `crowd TYPE${65_280 + (i % 9)} \\# 4 ${i === 0 ? first : i.toString(16).padStart(8, '0')}\n`).join('')}`
+  void slow.put(crowd('ffff0001'))
+  slow.finish()
+  const verdict = slow.put(crowd('ffff0002'))
+  let turns = 0
+  while (slow.turn()) turns++
+  expect(await verdict).toBe(true)
+  expect(turns).toBeGreaterThan(9000 / STEP_SIZE)
+  expect(slow.local.ask(`crowd.${ORIGIN}`, 65_280).slice(0, 13)).toBe('\\# 4 FFFF0002')
 })
 
 test('whatever changes while work is under way, the end is the same', () => {

@@ -43,9 +43,9 @@ export interface NamesListener {
   replaced(names: Iterable<NameChange>): Steps<void>
 }
 
-/** Readers wait while names are switched; so many at once are better put into service as a new zone. */
-const LARGEST_PATCH = 10_000
-const LARGEST_PATCH_RECORDS = 20_000
+/** Names that are switched are written in one step, and readers wait meanwhile; more take a new version of the zone. */
+const LARGEST_PATCH = 2000
+const LARGEST_PATCH_RECORDS = 4000
 /** Names, or records, that are written in one step. */
 const NAMES_AT_ONCE = 256
 
@@ -115,8 +115,8 @@ export class ServedZone {
     onCommit: () => void = () => {},
   ): Steps<void> {
     const { builder } = text
-    const isKnown = touched !== undefined && touched.length <= LARGEST_PATCH && !this.#isBehind
-    if (!isKnown || !this.#canPatch() || isSigned(builder)) {
+    const isKnown = touched !== undefined && !this.#isBehind
+    if (!isKnown || isLargeEdit(builder, touched) || !this.#canPatch() || isSigned(builder)) {
       yield* this.#rebuild(text, serials, onCommit)
       return
     }
@@ -369,6 +369,16 @@ function isLargeChange(changes: ReadonlyMap<string, NameChange>): boolean {
   let count = 0
   for (const { records } of changes.values()) count += records.length
   return count > LARGEST_PATCH_RECORDS
+}
+
+/** The same of names of a text. */
+function isLargeEdit(builder: ZoneBuilder, names: readonly number[]): boolean {
+  if (names.length > LARGEST_PATCH) return true
+  let count = 0
+  for (const name of names)
+    for (let r = builder.firstRecord[name]; r >= 0; r = builder.nextRecord[r])
+      if (++count > LARGEST_PATCH_RECORDS) return true
+  return false
 }
 
 /** All of them, unless they are so few that they can be written with what comes last. */

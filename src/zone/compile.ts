@@ -11,6 +11,7 @@ import type { ZoneBuilder } from './build.ts'
 import { LOWER, spread } from './hash.ts'
 import { align4, END_OF_NAMES, NODE, NSEC3_LIST, SETS_FLAG, TABLE, ZONE, ZONE_FLAG, ZONE_STATE } from './layout.ts'
 import { chooseNsec3Chain, type Nsec3Chain } from './nsec3-chain.ts'
+import { type RecordSets, recordSets } from './record-sets.ts'
 import { sortSteps } from './sort-steps.ts'
 import { mostBytes, SetsWriter, SIGNED } from './sets.ts'
 
@@ -43,8 +44,8 @@ export function compileZone(builder: ZoneBuilder, arena: Arena, options: Compile
 }
 
 /**
- * The same in steps. The builder must not change meanwhile; the arena may grow, and steps that are given up leave
- * nothing behind there.
+ * The same in steps. The builder must not change meanwhile; the arena may grow, which it does in place, and steps that
+ * are given up leave nothing behind there.
  */
 export function* compileZoneSteps(builder: ZoneBuilder, arena: Arena, options: CompileOptions): Steps<CompiledZone> {
   // A builder that was edited may still know names that lost their records.
@@ -142,13 +143,13 @@ function writeZoneRecord(arena: Arena, zone: number, origin: Uint8Array, options
 
 class Compiler {
   readonly #builder: ZoneBuilder
-  #words: Int32Array
-  #bytes: Uint8Array
+  readonly #words: Int32Array
+  readonly #bytes: Uint8Array
   readonly #arena: Arena
   readonly #zone: number
   readonly #parents: Int32Array
   readonly #nodes: Int32Array
-  #writer: SetsWriter
+  readonly #writer: SetsWriter
   readonly #options: CompileOptions
   #at: number
   #flags = 0
@@ -175,15 +176,16 @@ class Compiler {
     const pace = new Pace()
     for (let name = 0; name < nameCount; name++) {
       const start = this.#at
-      this.#writeNode(name)
-      if (pace.isDue(this.#at - start)) yield* this.#pause()
+      this.#writeNode(name, this.#isCrowded(name) ? yield* recordSets(this.#builder, name, false) : undefined)
+      if (pace.isDue(this.#at - start)) yield
     }
     yield* this.#link()
     const record = this.#zone >> 2
     const table = yield* this.#writeTable()
     this.#words[record + ZONE.apex] = this.#nodes[APEX]
     this.#words[record + ZONE.table] = table
-    this.#words[record + ZONE.negative] = this.#place(this.#writer.writeNegative(this.#at))
+    const sets = yield* recordSets(this.#builder, APEX, false)
+    this.#words[record + ZONE.negative] = this.#place(this.#writer.writeNegative(this.#at, sets))
     yield* this.#writeProofs(record)
     this.#words[record + ZONE.flags] |= this.#flags
     this.#words[record + ZONE.serial] = this.#builder.serial
@@ -201,27 +203,21 @@ class Compiler {
       this.#words[record + ZONE.order] = order
     }
     const chain = yield* chooseNsec3Chain(this.#builder, this.#nsec3Owners)
-    this.#refresh()
     if (chain === undefined) return
     this.#flags |= ZONE_FLAG.nsec3
     const list = yield* this.#writeNsec3(chain)
     this.#words[record + ZONE.nsec3] = list
   }
 
-  *#pause(): Steps<void> {
-    yield
-    this.#refresh()
+  /** A name with so many records that putting them together takes more than a step. */
+  #isCrowded(name: number): boolean {
+    const { firstRecord, nextRecord } = this.#builder
+    let count = 0
+    for (let r = firstRecord[name]; r >= 0 && count <= STEP_SIZE; r = nextRecord[r]) count++
+    return count > STEP_SIZE
   }
 
-  /** Others may have made the arena grow meanwhile: its memory is elsewhere then, with what was written so far. */
-  #refresh(): void {
-    if (this.#words === this.#arena.words) return
-    this.#words = this.#arena.words
-    this.#bytes = this.#arena.bytes
-    this.#writer = new SetsWriter(this.#builder, this.#arena)
-  }
-
-  #writeNode(name: number): void {
+  #writeNode(name: number, recordsOf: RecordSets | undefined): void {
     const builder = this.#builder
     const node = this.#at
     const length = builder.nameLength[name]
@@ -232,7 +228,7 @@ class Compiler {
     for (let i = 0; i < length; i++) this.#bytes[to + i] = LOWER[builder.nameBytes[from + i]]
     this.#at = align4(to + length)
     if (builder.firstRecord[name] < 0) return
-    const { sets, flags, end } = this.#writer.write(name, this.#at)
+    const { sets, flags, end } = this.#writer.write(name, this.#at, 0, recordsOf)
     this.#at = end
     this.#words[(node >> 2) + NODE.sets] = sets
     if (flags === 0) return
@@ -251,12 +247,9 @@ class Compiler {
   /** Parents, and wildcard children of parents. */
   *#link(): Steps<void> {
     const builder = this.#builder
-    let words = this.#words
+    const words = this.#words
     for (let name = 1; name < builder.nameCount; name++) {
-      if (name % STEP_SIZE === 0) {
-        yield* this.#pause()
-        words = this.#words
-      }
+      if (name % STEP_SIZE === 0) yield
       const parent = this.#nodes[this.#parents[name]]
       words[(this.#nodes[name] >> 2) + NODE.parent] = parent
       words[(parent >> 2) + NODE.children]++
@@ -278,7 +271,7 @@ class Compiler {
     const hidden = new Uint8Array(this.#nsec3Owners.length > 0 ? nameCount : 0)
     for (const name of this.#nsec3Owners) hidden[name] = 1
     for (let name = 0; name < nameCount; name++) {
-      if (name % STEP_SIZE === 0) yield* this.#pause()
+      if (name % STEP_SIZE === 0) yield
       // The hashed names of NSEC3 do not exist for questions (RFC 5155 section 7.2.8).
       if (name !== APEX && hidden[name] === 1) continue
       let slot = spread(nameHash[name], slots - 1)
@@ -293,7 +286,6 @@ class Compiler {
     const builder = this.#builder
     const owners = this.#nsecOwners
     yield* sortSteps(owners, (a, b) => compareNames(builder.name(a), builder.name(b)))
-    this.#refresh()
     const order = this.#at
     this.#at += (1 + owners.length) * 4
     this.#words[order >> 2] = owners.length
@@ -311,7 +303,7 @@ class Compiler {
     this.#words[at + NSEC3_LIST.saltLength] = saltLength
     this.#bytes.set(chosen.subarray(5, 5 + saltLength), (at + NSEC3_LIST.salt) * 4)
     for (const [i, { name, hash }] of entries.entries()) {
-      if (i % STEP_SIZE === 0) yield* this.#pause()
+      if (i % STEP_SIZE === 0) yield
       const entry = at + NSEC3_LIST.entries + i * NSEC3_LIST.stride
       this.#words.set(hash, entry)
       this.#words[entry + NSEC3_LIST.node] = this.#nodes[name]

@@ -22,8 +22,6 @@ const UNSERVABLE_BYTES = 0xffff
 const MOST_RECORDS = 0xffff
 
 export class RrsetWriter {
-  /** The records to write next. */
-  records: Int32Array = new Int32Array(64)
   readonly #builder: ZoneBuilder
   readonly #words: Int32Array
   readonly #bytes: Uint8Array
@@ -41,37 +39,15 @@ export class RrsetWriter {
     this.#bytes = memory.bytes
   }
 
-  /** Gathers the records of one set from a chain, without duplicates; `unique`: there are none, so none are looked for. */
-  collect(first: number, key: number, unique = false): number {
-    const builder = this.#builder
-    let count = 0
-    let seen: Set<string> | undefined
-    for (let r = first; r >= 0; r = builder.nextRecord[r]) {
-      if (builder.setKey(r) !== key) continue
-      if (count > 0 && !unique) {
-        seen ??= new Set([builder.rdataKey(this.records[0])])
-        const text = builder.rdataKey(r)
-        if (seen.has(text)) continue
-        seen.add(text)
-      }
-      if (count === this.records.length) {
-        const larger = new Int32Array(count * 2)
-        larger.set(this.records)
-        this.records = larger
-      }
-      this.records[count++] = r
-    }
-    return count
-  }
-
   /**
-   * Writes the first `count` of `records` at `at`; the TTL of the set is its first record's unless given, and it never
-   * outlives `expires` (Unix seconds, 0 = no limit). Returns the end.
+   * Writes the records of one set at `at`; the TTL of the set is its first record's unless given, and it never outlives
+   * `expires` (Unix seconds, 0 = no limit). Returns the end.
    */
-  write(at: number, owner: number, count: number, ttlGiven: number, expires: number): number {
+  write(at: number, owner: number, records: readonly number[], ttlGiven: number, expires: number): number {
     const builder = this.#builder
-    const type = builder.recordType[this.records[0]]
-    const ttl = ttlGiven >= 0 ? ttlGiven : builder.recordTtl[this.records[0]]
+    const count = records.length
+    const type = builder.recordType[records[0]]
+    const ttl = ttlGiven >= 0 ? ttlGiven : builder.recordTtl[records[0]]
     const bytes = this.#bytes
     this.#fixups.length = 0
     this.#targets.length = 0
@@ -79,7 +55,7 @@ export class RrsetWriter {
     this.#blob = at + RRSET.blob * 4
     this.#at = this.#blob
     for (let i = 0; i < count; i++) {
-      const record = this.records[i]
+      const record = records[i]
       const start = this.#at
       bytes[start] = 0xc0
       bytes[start + 1] = QUESTION_NAME

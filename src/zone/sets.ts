@@ -1,10 +1,12 @@
 // All sets of one name, as a node points at them: the list of (type, rrset), then the rrsets. Pointers are offsets into
 // the memory written to; a block that is written elsewhere first is moved with `relocate`.
 
+import { finish } from '../dns/steps.ts'
 import { TYPE } from '../dns/types.ts'
 import { APEX } from './build.ts'
 import type { ZoneBuilder } from './build.ts'
 import { RRSET, SETS, SETS_FLAG } from './layout.ts'
+import { type RecordSets, recordSets } from './record-sets.ts'
 import { RrsetWriter } from './rrset.ts'
 import type { Memory } from './rrset.ts'
 
@@ -26,6 +28,7 @@ export class SetsWriter {
   readonly #expires: ReadonlyMap<number, number>
   /** No record is there twice. */
   readonly #unique: boolean
+  readonly #single = [0]
 
   constructor(builder: ZoneBuilder, memory: Memory, expires: ReadonlyMap<number, number> = new Map(), unique = false) {
     this.#builder = builder
@@ -35,26 +38,25 @@ export class SetsWriter {
     this.#unique = unique
   }
 
-  /** Writes the sets of a name that has records at `at`. */
-  write(name: number, at: number, extraFlags = 0): WrittenSets {
+  /** Writes the sets of a name that has records at `at`; `sets` where its records have been put together already. */
+  write(name: number, at: number, extraFlags = 0, sets?: RecordSets): WrittenSets {
     const first = this.#builder.firstRecord[name]
     // The usual name has one record.
-    return this.#builder.nextRecord[first] < 0
-      ? this.#writeSingle(name, first, at, extraFlags)
-      : this.#writeAll(name, first, at, extraFlags)
+    if (this.#builder.nextRecord[first] < 0) return this.#writeSingle(name, first, at, extraFlags)
+    return this.#writeAll(name, sets ?? finish(recordSets(this.#builder, name, this.#unique)), at, extraFlags)
   }
 
   /** The apex's SOA as negative answers carry it, with its signatures: TTL = min(TTL, MINIMUM), RFC 2308 section 5. Returns the end. */
-  writeNegative(at: number): number {
+  writeNegative(at: number, sets?: RecordSets): number {
     const builder = this.#builder
     const soa = builder.findRecord(APEX, TYPE.SOA)
     const minimumAt = builder.rdataOffset[soa] + builder.rdataLength[soa] - 4
     const minimum = new DataView(builder.rdataBytes.buffer).getUint32(minimumAt)
     const ttl = Math.min(builder.recordTtl[soa], minimum)
-    this.#writer.records[0] = soa
-    const end = this.#writer.write(at, APEX, 1, ttl, 0)
-    const signatures = this.#writer.collect(builder.firstRecord[APEX], TYPE.RRSIG | (TYPE.SOA << 16))
-    if (signatures === 0) return end
+    const end = this.#writer.write(at, APEX, [soa], ttl, 0)
+    const known = sets ?? finish(recordSets(builder, APEX, this.#unique))
+    const signatures = known.get(TYPE.RRSIG | (TYPE.SOA << 16))
+    if (signatures === undefined) return end
     this.#words[(at >> 2) + RRSET.signatures] = end
     return this.#writer.write(end, APEX, signatures, ttl, 0)
   }
@@ -66,32 +68,25 @@ export class SetsWriter {
     words[(sets >> 2) + SETS.count] = 1 | ((flags & 0xff) << 16)
     words[(sets >> 2) + SETS.pairs] = this.#builder.setKey(record)
     words[(sets >> 2) + SETS.pairs + 1] = rrset
-    this.#writer.records[0] = record
-    const end = this.#writer.write(rrset, name, 1, -1, this.#expires.get(record) ?? 0)
+    this.#single[0] = record
+    const end = this.#writer.write(rrset, name, this.#single, -1, this.#expires.get(record) ?? 0)
     return { sets, flags, end }
   }
 
-  #writeAll(name: number, first: number, sets: number, extraFlags: number): WrittenSets {
-    const builder = this.#builder
+  #writeAll(name: number, recordsOf: RecordSets, sets: number, extraFlags: number): WrittenSets {
     const words = this.#words
-    const keys: number[] = []
-    for (let r = first; r >= 0; r = builder.nextRecord[r]) {
-      const key = builder.setKey(r)
-      if (!keys.includes(key)) keys.push(key)
-    }
     const at = sets >> 2
-    let end = sets + (SETS.pairs + keys.length * 2) * 4
+    let end = sets + (SETS.pairs + recordsOf.size * 2) * 4
     const offsets = new Map<number, number>()
     let flags = extraFlags
-    for (let i = 0; i < keys.length; i++) {
-      flags |= flagOf(name, keys[i] & 0xffff)
-      const count = this.#writer.collect(first, keys[i], this.#unique)
-      offsets.set(keys[i], end)
-      words[at + SETS.pairs + i * 2] = keys[i]
-      words[at + SETS.pairs + i * 2 + 1] = end
-      end = this.#writer.write(end, name, count, -1, this.#earliest(count))
+    for (const [key, records] of recordsOf) {
+      flags |= flagOf(name, key & 0xffff)
+      words[at + SETS.pairs + offsets.size * 2] = key
+      words[at + SETS.pairs + offsets.size * 2 + 1] = end
+      offsets.set(key, end)
+      end = this.#writer.write(end, name, records, -1, this.#earliest(records))
     }
-    words[at + SETS.count] = keys.length | ((flags & 0xff) << 16)
+    words[at + SETS.count] = recordsOf.size | ((flags & 0xff) << 16)
     for (const [key, offset] of offsets) {
       const covered = key >>> 16
       const signed = covered === 0 ? undefined : offsets.get(covered)
@@ -100,11 +95,11 @@ export class SetsWriter {
     return { sets, flags, end }
   }
 
-  #earliest(count: number): number {
+  #earliest(records: readonly number[]): number {
     if (this.#expires.size === 0) return 0
     let earliest = 0
-    for (let i = 0; i < count; i++) {
-      const expires = this.#expires.get(this.#writer.records[i])
+    for (const record of records) {
+      const expires = this.#expires.get(record)
       if (expires !== undefined && (earliest === 0 || expires < earliest)) earliest = expires
     }
     return earliest
