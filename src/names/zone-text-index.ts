@@ -2,13 +2,20 @@
 // reader remembered there. With it, reading can begin anew at any record.
 
 import { Problems, type ZoneFileProblem } from '../dns/zonefile/problem.ts'
-import { MAX_PROBLEMS, UNKNOWN_TTL, ZoneFileReader, type ReaderState } from '../dns/zonefile/parse.ts'
+import {
+  MAX_PROBLEMS,
+  type ParseOptions,
+  UNKNOWN_TTL,
+  ZoneFileReader,
+  type ReaderState,
+} from '../dns/zonefile/parse.ts'
+import type { RdataBuffer } from '../dns/rdata/field.ts'
 import { Pace, type Steps } from '../dns/steps.ts'
 import { generatedProblem, MAX_ZONE_BYTES } from '../dns/zonefile/limits.ts'
 import { byteOrderMarkLength } from '../dns/zonefile/window.ts'
 import { Tokens } from '../dns/tokens.ts'
 import { APEX, ZoneBuilder } from '../zone/build.ts'
-import { grow } from '../zone/name-table.ts'
+import { FEW_ROWS, grow } from '../zone/name-table.ts'
 
 /** What directives have set, for entries from byte `at` on. */
 export interface Setting {
@@ -25,6 +32,8 @@ export interface TextLimits {
   readonly maxRecords?: number
   /** How many bytes of names and rdata; MAX_ZONE_BYTES unless given. */
   readonly maxBytes?: number
+  /** Memory that texts share while they are read: 64 kB for each of many small ones would take longer than reading them. */
+  readonly rdata?: RdataBuffer
 }
 
 /** Where the entry of a record starts; behind the last record it is the end of the text. */
@@ -37,7 +46,7 @@ export class ZoneTextIndex {
   readonly builder: ZoneBuilder
   text: Buffer
   /** Start of each record's entry, in order; the records of a $GENERATE share one. */
-  starts: Uint32Array<ArrayBuffer> = new Uint32Array(64)
+  starts: Uint32Array<ArrayBuffer> = new Uint32Array(FEW_ROWS)
   /** In order; the first is for the beginning of the text. */
   settings: Setting[]
   /** Everything the reader had to say, in order of lines. */
@@ -52,17 +61,17 @@ export class ZoneTextIndex {
   }
 
   static *read(text: Buffer, origin: Uint8Array, label: string, limits: TextLimits): Steps<ZoneTextIndex> {
-    const { maxRecords = Infinity, maxBytes } = limits
+    const { maxRecords = Infinity, maxBytes, rdata } = limits
     const index = new ZoneTextIndex(text, origin, maxBytes)
     const tooMany = yield* generatedProblem(text, label)
-    if (tooMany === undefined) yield* index.#read(label, maxRecords)
+    if (tooMany === undefined)
+      yield* index.#read({ file: label, origin, maxRecords, ...(rdata !== undefined && { rdata }) })
     else index.problems = [tooMany]
     return index
   }
 
-  *#read(label: string, maxRecords: number): Steps<void> {
+  *#read(options: ParseOptions): Steps<void> {
     const { text, builder } = this
-    const { origin } = builder
     const tokens = new Tokens(text)
     const problems = new Problems(MAX_PROBLEMS)
     const sink = {
@@ -83,7 +92,7 @@ export class ZoneTextIndex {
         this.mixedCase ||= !isSpelled(builder, builder.recordName[record], owner)
       },
     }
-    const reader = new ZoneFileReader({ file: label, origin, maxRecords }, sink, problems)
+    const reader = new ZoneFileReader(options, sink, problems)
     const pace = new Pace()
     for (let at = byteOrderMarkLength(text, text.length); at < text.length && !problems.full; ) {
       const start = at

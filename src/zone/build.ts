@@ -5,7 +5,7 @@
 import { compareNames } from '../dns/name.ts'
 import { canonicalRdata } from '../dns/rdata/rdata.ts'
 import { TYPE } from '../dns/types.ts'
-import { APEX, type Column, grow, NameTable } from './name-table.ts'
+import { APEX, type Column, FEW_BYTES, FEW_ROWS, grow, NameTable } from './name-table.ts'
 
 export { APEX } from './name-table.ts'
 
@@ -22,14 +22,14 @@ export class ZoneBuilder extends NameTable {
   recordCount = 0
 
   // One row per record.
-  recordName: Int32Array<ArrayBuffer> = new Int32Array(64)
-  recordType: Uint16Array<ArrayBuffer> = new Uint16Array(64)
-  recordTtl: Uint32Array<ArrayBuffer> = new Uint32Array(64)
-  recordLine: Uint32Array<ArrayBuffer> = new Uint32Array(64)
-  rdataOffset: Int32Array<ArrayBuffer> = new Int32Array(64)
-  rdataLength: Uint16Array<ArrayBuffer> = new Uint16Array(64)
-  nextRecord: Int32Array<ArrayBuffer> = new Int32Array(64)
-  rdataBytes: Uint8Array<ArrayBuffer> = new Uint8Array(4096)
+  recordName: Int32Array<ArrayBuffer> = new Int32Array(FEW_ROWS)
+  recordType: Uint16Array<ArrayBuffer> = new Uint16Array(FEW_ROWS)
+  recordTtl: Uint32Array<ArrayBuffer> = new Uint32Array(FEW_ROWS)
+  recordLine: Uint32Array<ArrayBuffer> = new Uint32Array(FEW_ROWS)
+  rdataOffset: Int32Array<ArrayBuffer> = new Int32Array(FEW_ROWS)
+  rdataLength: Uint16Array<ArrayBuffer> = new Uint16Array(FEW_ROWS)
+  nextRecord: Int32Array<ArrayBuffer> = new Int32Array(FEW_ROWS)
+  rdataBytes: Uint8Array<ArrayBuffer> = new Uint8Array(FEW_BYTES)
 
   /** Where the records came from: each file with the number of its first record, in order. */
   readonly #files: { readonly file: string; readonly first: number }[] = []
@@ -145,7 +145,7 @@ export class ZoneBuilder extends NameTable {
 
   /** Gives the memory back at once, without waiting for the garbage collector. The builder is of no use afterwards. */
   release(): void {
-    for (const column of this.#columns()) column.buffer.transfer(0)
+    for (const column of this.#columns()) if (column.byteLength > FEW_BYTES) column.buffer.transfer(0)
   }
 
   /** The columns with one row per record. */

@@ -7,22 +7,27 @@ import { hashName, LOWER, spread } from './hash.ts'
 /** The origin is always the first name. */
 export const APEX = 0
 
+/** Rows of a column at first: as many as the engine keeps without a buffer of their own, as most zones are small. */
+export const FEW_ROWS = 16
+/** Bytes of names and of rdata at first. */
+export const FEW_BYTES = 512
+
 export class NameTable {
   nameCount = 0
-  nameBytes: Uint8Array<ArrayBuffer> = new Uint8Array(4096)
-  nameOffset: Int32Array<ArrayBuffer> = new Int32Array(64)
-  nameLength: Uint8Array<ArrayBuffer> = new Uint8Array(64)
-  nameHash: Int32Array<ArrayBuffer> = new Int32Array(64)
+  nameBytes: Uint8Array<ArrayBuffer> = new Uint8Array(FEW_BYTES)
+  nameOffset: Int32Array<ArrayBuffer> = new Int32Array(FEW_ROWS)
+  nameLength: Uint8Array<ArrayBuffer> = new Uint8Array(FEW_ROWS)
+  nameHash: Int32Array<ArrayBuffer> = new Int32Array(FEW_ROWS)
   /** The ends of each name's chain of records, -1 without any. */
-  firstRecord: Int32Array<ArrayBuffer> = new Int32Array(64)
-  lastRecord: Int32Array<ArrayBuffer> = new Int32Array(64)
+  firstRecord: Int32Array<ArrayBuffer> = new Int32Array(FEW_ROWS)
+  lastRecord: Int32Array<ArrayBuffer> = new Int32Array(FEW_ROWS)
 
   /** Bytes of rdata, which count with those of names. */
   protected rdataTop = 0
   readonly #mostBytes: number
   #nameTop = 0
   /** Open addressing: name + 1, 0 = free. */
-  #table = new Int32Array(256)
+  #table = new Int32Array(4 * FEW_ROWS)
 
   constructor(origin: Uint8Array, mostBytes: number = LARGEST_ZONE_BYTES) {
     this.#mostBytes = mostBytes

@@ -3,6 +3,7 @@
 // caller decides what a file with errors is worth.
 
 import { encodeNameText, formatName, isSubdomain, nameProblem } from '../name.ts'
+import type { RdataBuffer } from '../rdata/field.ts'
 import { newRdataBuffer, parseRdata } from '../rdata/rdata.ts'
 import { readPeriod } from '../rdata/fields/number.ts'
 import { readU32 } from '../rdata/field.ts'
@@ -44,6 +45,8 @@ export interface ParseOptions {
   readonly maxProblems?: number
   /** Records that the zone may have, included files counted; no limit unless given. Reading stops at the next one. */
   readonly maxRecords?: number
+  /** Memory for one record at a time, which readers may share; the reader makes its own unless given. */
+  readonly rdata?: RdataBuffer
 }
 
 export const MAX_PROBLEMS = 20
@@ -86,7 +89,7 @@ export class ZoneFileReader {
   readonly #problems: Problems
   readonly #options: ParseOptions
   readonly #sink: RecordSink
-  readonly #rdata = newRdataBuffer()
+  readonly #rdata: RdataBuffer
   /** The files being read, outermost first. */
   readonly #files: string[] = []
 
@@ -108,6 +111,7 @@ export class ZoneFileReader {
     this.#sink = sink
     this.#problems = problems
     this.#origin = options.origin
+    this.#rdata = options.rdata ?? newRdataBuffer()
     this.#maxRecords = options.maxRecords ?? Infinity
   }
 

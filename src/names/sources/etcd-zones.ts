@@ -2,6 +2,7 @@
 // good version in service; a key that is no domain name harms nobody else.
 
 import { formatName, lowerName } from '../../dns/name.ts'
+import { newRdataBuffer } from '../../dns/rdata/rdata.ts'
 import type { Steps } from '../../dns/steps.ts'
 import { ZoneBuilder } from '../../zone/build.ts'
 import type { LoadedOffer, ZoneOffer } from '../offer.ts'
@@ -39,6 +40,7 @@ export class EtcdZones implements EtcdFollower {
   /** Texts by origin and key: spellings of one name may stand side by side. */
   readonly #zones = new Map<string, Map<string, Text>>()
   readonly #memory: MemoryBudget
+  readonly #rdata = newRdataBuffer()
   /** What is wrong with keys. */
   readonly #problems = new Map<string, string>()
   /** What is wrong with zones that take names away from others. */
@@ -123,7 +125,8 @@ export class EtcdZones implements EtcdFollower {
     const verdict = onZone(origin, {
       label,
       version: `${label}@${modRevision}`,
-      load: (wire, options, live) => load(value, wire, { ...options, label, maxRecords, refusal }, live),
+      load: (wire, options, live) =>
+        load(value, wire, { ...options, label, maxRecords, refusal, rdata: this.#rdata }, live),
     })
     const settle = (accepted: boolean) => {
       // What was there before is still in service, next to what may have been kept of this one.
