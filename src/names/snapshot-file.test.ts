@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { finish } from '../dns/steps.ts'
 import { openSnapshotFile, type OpenedSnapshot } from './snapshot-file.ts'
 import { sourceMark } from './snapshot-frames.ts'
 
@@ -24,7 +25,7 @@ test('a rewritten file has what the old one had, and what was appended while it 
     await fc.assert(
       fc.asyncProperty(batches, batches, batches, async (before, meanwhile, after) => {
         const path = join(directory, String(run++), 'x.snapshot')
-        const { file } = openSnapshotFile(path, { source: sourceMark('test'), damaged: 'use' })
+        const { file } = finish(openSnapshotFile(path, { source: sourceMark('test'), damaged: 'use' }))
         let revision = 0n
         const append = (all: typeof before) => {
           for (const batch of all) {
@@ -49,7 +50,7 @@ test('a rewritten file has what the old one had, and what was appended while it 
           else expected.set(name, text)
         }
         file.close()
-        const found = openSnapshotFile(path, { source: sourceMark('test'), damaged: 'use' })
+        const found = finish(openSnapshotFile(path, { source: sourceMark('test'), damaged: 'use' }))
         found.file.close()
         expect(contentOf(found)).toEqual(expected)
         expect(found.ended).toEqual({ end: statSync(path).size, fault: 'none' })

@@ -21,6 +21,7 @@ import { basename, dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { finish, type Steps } from '../dns/steps.ts'
 import { type BatchEntry, type BatchHead, FrameBuilder, type FramesEnd, readFrames } from './snapshot-frames.ts'
 import { Replay } from './snapshot-replay.ts'
 import { rewriteFrames, writeWhole } from './snapshot-rewrite.ts'
@@ -47,21 +48,22 @@ export interface SnapshotUse {
   readonly damaged: 'use' | 'discard'
 }
 
-/** Opens the file, or makes one with its directory. */
-export function openSnapshotFile(path: string, use: SnapshotUse): OpenedSnapshot {
+/** Opens the file, or makes one with its directory. Steps that are given up close it. */
+export function* openSnapshotFile(path: string, use: SnapshotUse): Steps<OpenedSnapshot> {
   const directory = dirname(path)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   for (const name of readdirSync(directory)) if (isLeftover(name, path)) rmSync(join(directory, name))
   const { source } = use
   let fd = openFile(path)
+  let file: SnapshotFile | undefined
   try {
-    const { found, ended, end } = replay(fd, use)
+    const { found, ended, end } = yield* replay(fd, use)
     if (ended.fault === 'torn' && end > 0) ftruncateSync(fd, end)
     else if (ended.fault !== 'none') fd = setAside(fd, path, end, source)
-    return { file: new SnapshotFile(path, fd, found.dropDeleted(), source), found, ended }
-  } catch (thrown) {
-    closeSync(fd)
-    throw thrown
+    file = new SnapshotFile(path, fd, found.dropDeleted(), source)
+    return { file, found, ended }
+  } finally {
+    if (file === undefined) closeSync(fd)
   }
 }
 
@@ -69,7 +71,7 @@ export function openSnapshotFile(path: string, use: SnapshotUse): OpenedSnapshot
 export function readSnapshotFile(path: string, use: SnapshotUse): Replay {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   try {
-    const { found } = replay(fd, use)
+    const { found } = finish(replay(fd, use))
     found.dropDeleted()
     return found
   } finally {
@@ -78,9 +80,12 @@ export function readSnapshotFile(path: string, use: SnapshotUse): Replay {
 }
 
 /** What can be used of a file, and where that ends. */
-function replay(fd: number, { source, damaged }: SnapshotUse): { found: Replay; ended: FramesEnd; end: number } {
+function* replay(
+  fd: number,
+  { source, damaged }: SnapshotUse,
+): Steps<{ found: Replay; ended: FramesEnd; end: number }> {
   const found = new Replay()
-  const read = replayInto(found, fd, source)
+  const read = yield* replayInto(found, fd, source)
   // A file without one whole batch is worth nothing.
   const ended: FramesEnd = read.fault === 'torn' && found.head === undefined ? { ...read, fault: 'damaged' } : read
   const isUnusable = ended.fault === 'other' || (ended.fault !== 'none' && damaged === 'discard')
@@ -210,7 +215,7 @@ function isLeftover(name: string, path: string): boolean {
   return name.startsWith(`${basename(path)}.`) && name.endsWith('.tmp')
 }
 
-function replayInto(replay: Replay, fd: number, source: Uint8Array): FramesEnd {
+function* replayInto(replay: Replay, fd: number, source: Uint8Array): Steps<FramesEnd> {
   const stats = fstatSync(fd)
   if (!stats.isFile()) throw new Error('it is not a regular file')
   const frames = readFrames(fd, stats.size, source, 'bytes')
@@ -218,6 +223,7 @@ function replayInto(replay: Replay, fd: number, source: Uint8Array): FramesEnd {
     const { done, value } = frames.next()
     if (done === true) return value
     replay.add(value)
+    yield
   }
 }
 

@@ -10,6 +10,7 @@
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { finish, type Steps } from '../dns/steps.ts'
 import { reasonOf } from '../lib/errors.ts'
 import { openSnapshotFile, readSnapshotFile, type SnapshotFile, type SnapshotUse } from './snapshot-file.ts'
 import { type BatchEntry, type BatchHead, type FramesEnd, sourceMark } from './snapshot-frames.ts'
@@ -63,15 +64,31 @@ export class SourceSnapshot {
     onProblem: (message: string) => void,
     damaged: SnapshotUse['damaged'] = 'use',
   ): SourceSnapshot {
-    return new SourceSnapshot(join(directory, `${id}.snapshot`), { source: sourceMark(id), damaged }, onProblem)
+    return finish(SourceSnapshot.openSteps(directory, id, onProblem, damaged))
+  }
+
+  /** The same in steps: a file of many keys takes seconds to read. */
+  static *openSteps(
+    directory: string,
+    id: string,
+    onProblem: (message: string) => void,
+    damaged: SnapshotUse['damaged'],
+  ): Steps<SourceSnapshot> {
+    const use = { source: sourceMark(id), damaged }
+    const snapshot = new SourceSnapshot(join(directory, `${id}.snapshot`), use, onProblem)
+    yield* snapshot.#start()
+    return snapshot
   }
 
   private constructor(path: string, use: SnapshotUse, onProblem: (message: string) => void) {
     this.#usage = use
     this.#path = path
     this.#onProblem = onProblem
+  }
+
+  *#start(): Steps<void> {
     try {
-      this.#use(this.#open())
+      this.#use(yield* this.#open())
     } catch (thrown) {
       this.#fail(thrown)
       this.#use(this.#readOnly())
@@ -148,14 +165,14 @@ export class SourceSnapshot {
     if (this.#file === undefined) {
       // Where nobody was told what the file had when it could not be opened, it is not known what of it is gone by now.
       if (!this.#wasRead) rmSync(this.#path, { force: true })
-      this.#open()
+      finish(this.#open())
     }
     this.#file?.append(head, entries)
     this.#rewriteWhenDue()
   }
 
-  #open(): Replay {
-    const { file, found, ended } = openSnapshotFile(this.#path, this.#usage)
+  *#open(): Steps<Replay> {
+    const { file, found, ended } = yield* openSnapshotFile(this.#path, this.#usage)
     this.#file = file
     this.#report(ended, found)
     this.#rewriteWhenDue()
