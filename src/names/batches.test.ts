@@ -8,6 +8,7 @@ test('batches are taken in in the order in which they came, also after one that 
   const taken: string[] = []
   const batches = new Batches({
     work: new WorkQueue({ sliceMs: 0, now: () => 0, defer: (run) => deferred.push(run) }),
+    lane: 'names',
     onFailure: (thrown) => taken.push(String(thrown)),
     onIdle: () => taken.push('idle'),
   })

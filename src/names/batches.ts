@@ -2,10 +2,11 @@
 // in the order in which they came, also after one that failed.
 
 import type { Steps } from '../dns/steps.ts'
-import type { WorkQueue } from './work-queue.ts'
+import type { Lane, WorkQueue } from './work-queue.ts'
 
 export interface BatchesOptions {
   readonly work: WorkQueue
+  readonly lane: Lane
   /** A batch failed; the next ones are taken in as if it had not. */
   readonly onFailure: (thrown: unknown) => void
   /** Nothing is left to be taken in. */
@@ -29,8 +30,8 @@ export class Batches {
     this.#waiting.push(batch)
     if (this.#isBusy) return
     this.#isBusy = true
-    const { work, onFailure, onIdle = () => {} } = this.#options
-    work.add({ lane: 'names', steps: this.#takeAll(), onDone: onIdle, onFailure })
+    const { work, lane, onFailure, onIdle = () => {} } = this.#options
+    work.add({ lane, steps: this.#takeAll(), onDone: onIdle, onFailure })
   }
 
   *#takeAll(): Steps<void> {

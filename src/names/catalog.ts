@@ -356,7 +356,7 @@ export class Catalog {
   /** A new version of the zone, not because of a text. */
   #renew(entry: Entry, steps: (onCommit: () => void) => Steps<void>): void {
     this.#begin(entry, {
-      ...{ source: undefined, lane: 'names', steps, onDropped: () => {} },
+      ...{ source: undefined, lane: laneOf(entry), steps, onDropped: () => {} },
       onDone: () => {
         entry.retryMs = 0
         this.#told(entry)
@@ -595,6 +595,11 @@ function chosenOf({ offers }: Entry): ZoneSource | undefined {
   let chosen: ZoneSource | undefined
   for (const source of offers.keys()) if (chosen === undefined || source.rank < chosen.rank) chosen = source
   return chosen
+}
+
+/** Of work on names: those that follow a primary come first. */
+function laneOf({ parts }: Entry): Lane {
+  return parts.some(({ isUrgent }) => isUrgent) ? 'urgent' : 'names'
 }
 
 function describe(problems: readonly ZoneFileProblem[], severity: ZoneFileProblem['severity']): string[] {

@@ -60,6 +60,8 @@ export interface PartOptions {
   /** Labels `*` and `any` in questions search. */
   readonly searches: boolean
   readonly leastTtl: number
+  /** Its names follow a primary: no other work comes before a change of them. */
+  readonly isUrgent?: boolean
   /** What the source has, where it can say so itself; otherwise the catalog remembers it. */
   readonly names?: Pick<PartNames, 'owners' | 'records'>
 }

@@ -165,7 +165,7 @@ export class SpaceSources {
         onGone: (origin) => catalog.withdraw(source, origin),
         onProblem: this.#problem,
       })
-      this.#follow({ type: 'zones', name: name ?? `etcd zones ${prefix}`, etcd, prefix, follower: zones })
+      this.#follow({ type: 'zones', name: name ?? `etcd zones ${prefix}`, etcd, prefix, lane: 'etcd', follower: zones })
     }
   }
 
@@ -195,7 +195,14 @@ export class SpaceSources {
       })
       for (const origin of config.zones) if (!this.#searches.has(origin)) this.#searches.set(origin, source)
       const { client } = this.#follow({
-        ...{ type: 'skydns', name: name ?? `SkyDNS ${path}`, etcd, prefix: `${path}/`, follower: source },
+        ...{
+          type: 'skydns',
+          name: name ?? `SkyDNS ${path}`,
+          etcd,
+          prefix: `${path}/`,
+          lane: 'names',
+          follower: source,
+        },
       })
       const onMoved = (lease: bigint) => source.leaseMoved(lease)
       source.follow(new Leases({ client, signal, onMoved, onProblem: this.#problem }))
@@ -207,11 +214,12 @@ export class SpaceSources {
     const { catalog } = this.#context
     for (const [i, config] of patronis.entries()) {
       const { etcd, namespace, scope, zone, ttlSeconds, nameservers, name, rank = RANK.patroni + i } = config
-      const part = catalog.part({ ...NO_SERVICES, fallthrough: [], space, rank, plugin: 'patroni' }, zone)
+      const options: PartOptions = { ...NO_SERVICES, fallthrough: [], space, rank, plugin: 'patroni', isUrgent: true }
+      const part = catalog.part(options, zone)
       const prefix = patroniPrefix(namespace, scope)
       const follower = new Patroni({ prefix, zone, ttlSeconds, nameservers, part, onProblem: this.#problem })
       const title = name ?? `Patroni ${scope}`
-      this.#follow({ type: 'patroni', name: title, etcd, prefix, follower, damagedState: 'discard' })
+      this.#follow({ type: 'patroni', name: title, etcd, prefix, lane: 'urgent', follower, damagedState: 'discard' })
     }
   }
 
@@ -275,7 +283,7 @@ export class SpaceSources {
   }
 
   #follow(
-    source: Pick<EtcdSourceOptions, 'type' | 'name' | 'etcd' | 'prefix'> &
+    source: Pick<EtcdSourceOptions, 'type' | 'name' | 'etcd' | 'prefix' | 'lane'> &
       Partial<Pick<EtcdSourceOptions, 'damagedState'>> & { readonly follower: EtcdFollower },
   ): EtcdSource {
     const { stateDirectory, signal, work, report } = this.#context

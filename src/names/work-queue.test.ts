@@ -68,12 +68,31 @@ describe('work', () => {
   test('on names comes before any number of zones', () => {
     for (let i = 0; i < 1000; i++) add(`zone ${i}`, 3)
     done = []
-    add('primary', 1, 'names')
-    expect(done).toEqual(['primary'])
-    add('replica', 6, 'names')
+    add('web', 3, 'names')
     turn()
-    expect(done).toContain('replica')
+    expect(done).toContain('web')
     expect(done.length).toBeLessThan(10)
+  })
+
+  test('that is urgent comes before everything else, however much of that there is', () => {
+    for (const lane of ['names', 'files', 'etcd'] as const)
+      for (let i = 0; i < 1000; i++) add(`${lane} ${i}`, i % 100 === 0 ? 500 : 3, lane)
+    for (let i = 0; i < 100; i++) turn()
+    done = []
+    add('primary', 1, 'urgent')
+    expect(done).toEqual(['primary'])
+    add('many members', 6, 'urgent')
+    add('replica', 3, 'urgent')
+    for (let i = 0; i < 2; i++) expect(turn()).toBeLessThanOrEqual(12)
+    expect(done.filter((name) => /^[a-z ]+$/.test(name))).toEqual(['primary', 'many members', 'replica'])
+  })
+
+  test('on names that many events add does not make their turn longer', () => {
+    const before = now
+    for (let i = 0; i < 100; i++) add(`name ${i}`, 3, 'names')
+    expect(now - before).toBeLessThanOrEqual(8)
+    finishAll()
+    expect(done).toHaveLength(100)
   })
 
   test('of one kind does not wait for another', () => {

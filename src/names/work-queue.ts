@@ -9,15 +9,18 @@
 //             ▼
 //           large work of its lane, the first few side by side ──▶ done
 //
-// Small work of `names` comes first in every turn: a change of a few names waits for no zone. Only a few large ones are
-// begun at a time, since what is half done takes memory; one more for each that takes very long, up to a limit, so that
-// a few of them do not keep all others from being begun.
+// A turn has up to three slices: urgent work, small work of `names`, and one of the other lanes. So a change of a primary
+// waits for one turn at most, however much else there is, and a change of a few names waits for no zone. Work that is
+// added runs at once only while its turn has time left, except urgent work, which always has a slice of its own.
+//
+// Only a few large ones are begun at a time, since what is half done takes memory; one more for each that takes very
+// long, up to a limit, so that a few of them do not keep all others from being begun.
 
 import { performance } from 'node:perf_hooks'
 import type { Steps } from '../dns/steps.ts'
 
-/** Kinds of long work: names of sources, files of the operator, zones in etcd. */
-export type Lane = 'names' | 'files' | 'etcd'
+/** Kinds of work: names that follow a primary, names of other sources, files of the operator, zones in etcd. */
+export type Lane = 'urgent' | 'names' | 'files' | 'etcd'
 
 export interface WorkOptions<Result> {
   readonly lane: Lane
@@ -59,8 +62,11 @@ export class WorkQueue {
   readonly #sliceMs: number
   readonly #now: () => number
   readonly #defer: (run: () => void) => void
-  readonly #small: Readonly<Record<Lane, Set<Work>>> = { names: new Set(), files: new Set(), etcd: new Set() }
-  readonly #large: Readonly<Record<Lane, Work[]>> = { names: [], files: [], etcd: [] }
+  readonly #urgent = new Set<Work>()
+  readonly #small: Readonly<Record<Lane, Set<Work>>> = {
+    ...{ urgent: this.#urgent, names: new Set(), files: new Set(), etcd: new Set() },
+  }
+  readonly #large: Readonly<Record<Lane, Work[]>> = { urgent: [], names: [], files: [], etcd: [] }
   /** Until when work may still be begun in this turn; 0 when no turn has begun. */
   #turnEnd = 0
   #isDeferred = false
@@ -86,7 +92,7 @@ export class WorkQueue {
     if (this.#turnEnd === 0) this.#turnEnd = now + this.#sliceMs
     small.add(work)
     this.#later()
-    const end = lane === 'names' ? now + this.#sliceMs : this.#turnEnd
+    const end = lane === 'urgent' ? now + this.#sliceMs : this.#turnEnd
     if (small.size === 1 && this.#running === undefined && now < end) this.#run(work, end)
     return () => this.#giveUp(work)
   }
@@ -105,7 +111,7 @@ export class WorkQueue {
     this.#defer(() => this.#slice())
   }
 
-  /** One lane has this turn. */
+  /** Urgent work, names, and one of the other lanes. */
   #slice(): void {
     this.#isDeferred = false
     this.#turnEnd = 0
@@ -114,7 +120,8 @@ export class WorkQueue {
       return
     }
     this.#later()
-    const { names, ...others } = this.#small
+    const { urgent, names, ...others } = this.#small
+    this.#runSmall(urgent)
     this.#runSmall(names)
     const lanes = [...Object.values(others), ...Object.values(this.#large)].filter((lane) => countOf(lane) > 0)
     this.#turnEnd = this.#now() + this.#sliceMs
@@ -165,9 +172,13 @@ export class WorkQueue {
     else this.#sort(work, this.#now() - started)
   }
 
-  /** What takes long leaves the lane of small work. */
+  /** What takes long leaves the lane of small work. What is urgent stays, behind the others. */
   #sort(work: Work, spentMs: number): void {
     work.spentMs += spentMs
+    if (this.#urgent.delete(work)) {
+      this.#urgent.add(work)
+      return
+    }
     if (work.spentMs > SMALL_MS && this.#small[work.lane].delete(work)) this.#large[work.lane].push(work)
   }
 

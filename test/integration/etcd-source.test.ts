@@ -59,6 +59,7 @@ class RunningSource {
       },
       signal: this.#end.signal,
       work: new WorkQueue(),
+      lane: 'names',
       follower: {
         apply: (change) => this.#apply(change),
         flush: () => {

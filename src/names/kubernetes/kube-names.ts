@@ -98,6 +98,7 @@ export class KubeNames {
     this.#options = options
     this.#batches = new Batches({
       work: options.work,
+      lane: 'names',
       onFailure: (thrown) => this.#fail('follow objects', thrown),
     })
     this.#problems = new ToldProblems(options.onProblem)

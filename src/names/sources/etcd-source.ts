@@ -4,13 +4,13 @@
 //   snapshot ──▶ apply … flush        (once, before etcd is asked)
 //   mirror ────▶ apply … flush ──▶ snapshot
 //
-// Much at once is taken in step by step, between events of other sources; what comes meanwhile waits its turn. A value
-// whose fate is known later is remembered then.
+// The snapshot is read, and much at once taken in, step by step in the lane of the source, between events of other
+// sources; what comes meanwhile waits its turn. A value whose fate is known later is remembered then.
 //
 // Only an observed deletion removes something. A cluster whose history is not the one we knew and that has nothing at all
 // under the prefix is no such observation: more likely etcd has lost its data, and names are kept until something is put there.
 
-import type { Steps } from '../../dns/steps.ts'
+import { STEP_SIZE, type Steps } from '../../dns/steps.ts'
 import { EtcdClient } from '../../etcd/client.ts'
 import { mirror } from '../../etcd/mirror.ts'
 import type { MirrorChange, MirrorInfo } from '../../etcd/mirror.ts'
@@ -19,7 +19,7 @@ import { messageOf } from '../../lib/errors.ts'
 import type { HoldfastError } from '../../lib/errors.ts'
 import { Batches } from '../batches.ts'
 import { SourceSnapshot, snapshotId } from '../snapshot.ts'
-import type { WorkQueue } from '../work-queue.ts'
+import type { Lane, WorkQueue } from '../work-queue.ts'
 
 export interface SourceChange {
   readonly key: Uint8Array
@@ -67,6 +67,7 @@ export interface EtcdSourceOptions {
   readonly damagedState: 'use' | 'discard'
   readonly signal: AbortSignal
   readonly work: WorkQueue
+  readonly lane: Lane
   readonly follower: EtcdFollower
   readonly onState: (state: SourceState) => void
   readonly onProblem: (message: string) => void
@@ -83,13 +84,18 @@ const KEYS_AT_ONCE = 32
 /** The part of a cluster's history that is believed. */
 type Position = Pick<MirrorInfo, 'clusterId' | 'revision'>
 
+interface AcceptedChange {
+  readonly change: SourceChange
+  readonly clusterId: bigint
+}
+
 export class EtcdSource {
   readonly client: EtcdClient
   /** Resolves when there is something to serve, or nothing is to be waited for. */
   readonly settled: Promise<void>
   readonly #options: EtcdSourceOptions
   readonly #settle: () => void
-  readonly #snapshot: SourceSnapshot | undefined
+  #snapshot: SourceSnapshot | undefined
   readonly #prefix: Uint8Array
   /** Keys that an empty cluster does not have and that are kept for now. */
   readonly #heldBack = new Map<string, Uint8Array>()
@@ -100,13 +106,15 @@ export class EtcdSource {
   #error: Pick<HoldfastError, 'message' | 'hint'> | undefined
   #telling = false
   #defect: string | undefined
+  /** What is accepted and not in the snapshot yet. */
+  #accepted: AcceptedChange[] = []
   /** What is to be taken in, in order. */
   readonly #batches: Batches
   /** Nothing more is to be waited for than what is being taken in. */
   #isKnown = false
 
   constructor(options: EtcdSourceOptions) {
-    const { type, etcd, prefix, stateDirectory, damagedState, signal, onProblem } = options
+    const { etcd, prefix, signal, work, lane } = options
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#options = options
     this.settled = promise
@@ -114,20 +122,36 @@ export class EtcdSource {
     this.#prefix = Buffer.from(prefix)
     this.client = new EtcdClient(etcd)
     this.#batches = new Batches({
-      work: options.work,
+      work,
+      lane,
       onFailure: (thrown) => this.#fail(`follow "${prefix}"`, thrown),
       onIdle: () => this.#settleWhenKnown(),
     })
-    signal.addEventListener('abort', () => this.client.close(), { once: true })
-    if (stateDirectory !== undefined) {
-      const id = snapshotId([type, ...etcd.endpoints.toSorted(), prefix])
-      this.#snapshot = SourceSnapshot.open(stateDirectory, id, onProblem, damagedState)
-      signal.addEventListener('abort', () => this.#snapshot?.close(), { once: true })
-    }
+    signal.addEventListener('abort', () => this.#close(), { once: true })
   }
 
   start(): void {
-    const known = this.#recall()
+    const { work, lane } = this.#options
+    this.#tell()
+    work.add({
+      lane,
+      steps: this.#recall(),
+      onDone: (known) => this.#follow(known),
+      onFailure: (thrown) => {
+        this.#fail('use the state on disk', thrown)
+        this.#follow(undefined)
+      },
+    })
+  }
+
+  #close(): void {
+    this.client.close()
+    this.#writeAccepted()
+    this.#snapshot?.close()
+  }
+
+  #follow(known: ReadonlyMap<string, bigint> | undefined): void {
+    if (this.#options.signal.aborted) return this.#close()
     this.#tell()
     setTimeout(this.#settle, known === undefined ? PATIENCE_MS.unknown : PATIENCE_MS.known).unref()
     const following = mirror({
@@ -158,16 +182,25 @@ export class EtcdSource {
   }
 
   /** Takes in the last good state; keys and revisions of it. */
-  #recall(): ReadonlyMap<string, bigint> | undefined {
-    const content = this.#snapshot?.content
+  *#recall(): Steps<ReadonlyMap<string, bigint> | undefined> {
+    const { type, etcd, prefix, stateDirectory, damagedState, onProblem } = this.#options
+    if (stateDirectory === undefined) return undefined
+    const id = snapshotId([type, ...etcd.endpoints.toSorted(), prefix])
+    this.#snapshot = yield* SourceSnapshot.openSteps(stateDirectory, id, onProblem, damagedState)
+    const { content } = this.#snapshot
     if (content === undefined) return undefined
     const { entries, revision, clusterId, savedAt } = content
     this.#position = { clusterId, revision }
     this.#keys = entries.size
     this.#startedFrom = savedAt
-    this.#snapshot?.release()
+    this.#snapshot.release()
     this.#batches.add(() => this.#takeRecalled(entries.values(), revision))
-    return new Map(Array.from(entries, ([name, { modRevision }]) => [name, modRevision]))
+    const known = new Map<string, bigint>()
+    for (const [name, { modRevision }] of entries) {
+      known.set(name, modRevision)
+      if (known.size % STEP_SIZE === 0) yield
+    }
+    return known
   }
 
   *#takeRecalled(entries: Iterable<SourceChange>, revision: bigint): Steps<void> {
@@ -203,15 +236,27 @@ export class EtcdSource {
     else this.#tellSoon()
   }
 
-  /** A state of another history that came meanwhile has the last word. */
+  /** Everything that is accepted in one turn is written together. */
   #rememberLater(change: SourceChange, clusterId: bigint, verdict: Promise<boolean>): void {
     const remember = (accepted: boolean) => {
-      const now = this.#position
       this.#tellSoon()
-      if (!accepted || now === undefined || now.clusterId !== clusterId || now.revision < change.modRevision) return
-      this.#snapshot?.append({ ...now, entries: [change] })
+      if (!accepted) return
+      if (this.#accepted.length === 0) setImmediate(() => this.#writeAccepted())
+      this.#accepted.push({ change, clusterId })
     }
     verdict.then(remember).catch((thrown: unknown) => this.#fail('remember a change', thrown))
+  }
+
+  /** A state of another history that came meanwhile has the last word. */
+  #writeAccepted(): void {
+    const now = this.#position
+    const accepted = this.#accepted
+    this.#accepted = []
+    if (now === undefined) return
+    const isOfNow = ({ change, clusterId }: AcceptedChange) =>
+      now.clusterId === clusterId && now.revision >= change.modRevision
+    const entries = accepted.filter(isOfNow).map(({ change }) => change)
+    if (entries.length > 0) this.#snapshot?.append({ ...now, entries })
   }
 
   /** Undefined when all that was seen is another history, without a single key. */
@@ -222,6 +267,7 @@ export class EtcdSource {
       if (wanted.length > 0) this.#warnAboutLoss()
       if (this.#heldBack.size > 0) return undefined
     }
+    if (this.#heldBack.size === 0) return wanted
     for (const { key } of wanted) this.#heldBack.delete(Buffer.from(key).toString('latin1'))
     const gone = Array.from(this.#heldBack.values(), (key) => {
       return { key, value: undefined, modRevision: info.revision, lease: 0n }
