@@ -83,7 +83,7 @@ await Promise.all(Array.from(spaces.values(), (space) => space.start()))
 const loaded = work.whenIdle()
 await Promise.race([loaded, sleep(data.patienceMs, undefined, { ref: false })])
 catalog.awaitTexts()
-catalog.tellChanged()
+catalog.reportChanged()
 report({ kind: 'ready', milliseconds: performance.now() - started })
 void loaded.then(() => report({ kind: 'loaded', milliseconds: performance.now() - started }))
 

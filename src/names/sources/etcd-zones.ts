@@ -117,7 +117,7 @@ export class EtcdZones implements EtcdFollower {
   #offer(origin: string, label: string, text: Text): boolean | Promise<boolean> {
     const { onZone, maxRecords } = this.#options
     const { value, modRevision } = text
-    let before = 0
+    let before: number | undefined
     const refusal = (zone: ZoneBuilder) => {
       before = this.#memory.get(origin)
       return this.#memory.take(origin, zone.usedBytes)
@@ -131,7 +131,8 @@ export class EtcdZones implements EtcdFollower {
     const settle = (accepted: boolean) => {
       // What was there before is still in service, next to what may have been kept of this one.
       const isOfZone = this.#zones.get(origin)?.get(label) === text && !this.#barred.has(origin)
-      if (!accepted && isOfZone) this.#memory.set(origin, before && Math.max(before, this.#memory.get(origin)))
+      if (!accepted && before !== undefined && isOfZone)
+        this.#memory.set(origin, before && Math.max(before, this.#memory.get(origin)))
       return accepted
     }
     return typeof verdict === 'boolean' ? settle(verdict) : verdict.then(settle)
