@@ -14,8 +14,9 @@ import { CatalogReports } from './catalog-reports.ts'
 import { GuardedOffers } from './guarded-offers.ts'
 import type { LoaderReport } from './loader-messages.ts'
 import type { PartOptions, ZoneOffer, ZoneSource } from './offer.ts'
-import type { SourceRecord, ZonePart } from './part.ts'
-import { keyOf, type NameChange, type NamesListener, type PartNames, ServedZone } from './served-zone.ts'
+import { PartChanges } from './part-changes.ts'
+import type { ZonePart } from './part.ts'
+import { type NamesListener, ServedZone } from './served-zone.ts'
 import type { SerialStore } from './serials.ts'
 import type { WorkQueue } from './work-queue.ts'
 import { ZoneJobs } from './zone-jobs.ts'
@@ -125,31 +126,17 @@ export class Catalog {
   part(options: PartOptions, origin: string): ZonePart {
     this.#claim(options, origin)
     const entry = this.#entry(options.space, origin)
-    const remembered = options.names === undefined ? new Map<string, NameChange>() : undefined
-    const names: PartNames = {
-      rank: options.rank,
-      style: options.style,
-      owners: options.names?.owners ?? (() => Array.from(remembered?.values() ?? [], ({ owner }) => owner)),
-      records: options.names?.records ?? ((owner) => remembered?.get(keyOf(owner))?.records ?? []),
-    }
+    const changes = new PartChanges(options)
     entry.parts.push(options)
-    entry.served.addPart(names)
-    let pending = new Map<string, NameChange>()
+    entry.served.addPart(changes.names)
     return {
-      set: (owner: Uint8Array, records: readonly SourceRecord[]) => {
-        const key = keyOf(owner)
-        pending.set(key, { owner, records })
-        if (records.length === 0) remembered?.delete(key)
-        else remembered?.set(key, { owner, records })
-      },
-      commit: (serial: number, version = String(serial)) => {
-        const changes = pending
-        if (changes.size === 0 && entry.served.serial !== undefined) return
-        pending = new Map()
+      set: (owner, records) => changes.set(owner, records),
+      commit: (serial, version = String(serial)) => {
+        if (changes.isEmpty && entry.served.serial !== undefined) return
         entry.versions.set(options, version)
         entry.partSerial = serial
         const serials = serialsOf(this.#options.serials, entry, serial)
-        this.#publish(entry, () => entry.served.setNames(names, changes, serials))
+        this.#publish(entry, () => entry.served.setNames(changes.names, changes.take(), serials))
         this.#settle(entry)
       },
       isFirst: () => entry.claims.values().every(({ rank }) => rank >= options.rank),

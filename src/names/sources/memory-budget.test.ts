@@ -31,6 +31,8 @@ test('of zones in etcd, the one that does not fit is refused, and the others are
   expect(local.reports.at(-1)).toMatchObject({ kind: 'refused', errors: [expect.stringContaining('too much data')] })
   expect(['a', 'b', 'c'].map((name) => local.ask(`h7.${name}.test.`))).toEqual(['192.0.2.1', '192.0.2.1', 'SERVFAIL'])
   expect([put('b.test', 2000), put('b.test', 1100)]).toEqual([false, true])
+  const broken = { key: Buffer.from('/a.test'), value: Buffer.from('nonsense'), modRevision: ++modRevision, lease: 0n }
+  expect([zones.apply(broken), put('c.test', 1000)]).toEqual([false, false])
   void put('a.test', undefined)
   expect([put('c.test', 1000), local.ask('h7.c.test.')]).toEqual([true, '192.0.2.1'])
 })
