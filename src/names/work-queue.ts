@@ -50,7 +50,8 @@ interface Work {
 
 type Outcome = { readonly value: unknown } | { readonly thrown: unknown }
 
-const SLICE_MS = 4
+/** A turn may have three slices, and an event of a source takes two or three turns until it is known. */
+const SLICE_MS = 2
 /** What takes longer than this is large. */
 const SMALL_MS = 20
 const LARGE_AT_ONCE = 3
