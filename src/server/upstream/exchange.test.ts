@@ -1,4 +1,5 @@
 import { createSocket } from 'node:dgram'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import {
   address,
@@ -210,6 +211,18 @@ test('a connection on which a question timed out is not used again', async () =>
 test('an idle connection is closed', async () => {
   const server = await serve(good)
   await upstream(server.port, 20).ask(query, 'tcp', LONG_MS)
+  await expect.poll(() => server.connections).toBe(0)
+})
+
+test('a connection that was silent while a question waited is closed when it is idle', async () => {
+  let answerLater = (): void => undefined
+  const server = await serve((received) => (answerLater = () => good(received)))
+  const asked = upstream(server.port, 1).ask(query, 'tcp', LONG_MS)
+  await expect.poll(() => server.received.length).toBe(1)
+  // Longer than the connection may be idle.
+  await sleep(50)
+  answerLater()
+  await asked
   await expect.poll(() => server.connections).toBe(0)
 })
 

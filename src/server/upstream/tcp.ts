@@ -85,7 +85,9 @@ class Connection {
   constructor(to: UpstreamAddress, expireMs: number, onClose: () => void) {
     this.#onClose = onClose
     this.#socket = connect({ host: to.host, port: to.port, noDelay: true })
-    this.#socket.setTimeout(Math.max(1, expireMs), () => {
+    this.#socket.setTimeout(Math.max(1, expireMs))
+    // Each time: a callback of setTimeout runs once, and a question may be waiting then.
+    this.#socket.on('timeout', () => {
       if (this.#waiting.size === 0) this.close(new ConnectionClosed('the connection was idle'))
     })
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk))
