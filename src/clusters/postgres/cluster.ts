@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { PatroniAccess } from './access.ts'
-import { type PostgresFacts, readFacts } from './facts.ts'
+import { canSwitchOver, type PostgresFacts, readFacts } from './facts.ts'
 import { type MemberChanges, orderRestarts, type PlannedRestart } from './parameters/order-restarts.ts'
 import { changesOf } from './parameters/parameter-changes.ts'
 import type { ServerSetting } from './parameters/server-setting.ts'
@@ -37,10 +37,28 @@ export async function primaryOf(patroni: PatroniAccess, signal: AbortSignal): Pr
 
 /** Resolves when another member than that of the machine leads (a synchronous standby where there are some), and the old leader follows it. */
 export async function switchover(patroni: PatroniAccess, machine: string, signal: AbortSignal): Promise<void> {
+  const own = patroni.members.find(({ name }) => name === machine)?.patroniName
+  // A standby that was restarted streams before Patroni counts it as synchronous, and Patroni hands over to no other.
+  await until(signal, async () => {
+    const sight = await lookAt(patroni, signal)
+    const isReady = leaderIn(sight).name !== own || (await canTakeOver(patroni, machine, sight, signal))
+    return isReady ? undefined : 'no standby can take over'
+  })
   const leader = leaderIn(await lookAt(patroni, signal))
-  const leading = patroni.members.find(({ patroniName }) => patroniName === leader.name)?.name
   // After a failover there is nothing left to hand over.
-  if (leading === machine) await handOver(patroni, leader, undefined, signal)
+  if (leader.name === own) await handOver(patroni, leader, undefined, signal)
+}
+
+async function canTakeOver(
+  patroni: PatroniAccess,
+  machine: string,
+  sight: Sight,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!canSwitchOver(sight)) return false
+  if (sight.members?.some(isSynchronous)) return true
+  const { synchronous_mode } = await new PatroniApi(addressOf(patroni, machine), patroni.credentials).config(signal)
+  return synchronous_mode !== true
 }
 
 /**

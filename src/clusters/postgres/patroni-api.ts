@@ -35,6 +35,7 @@ export interface PatroniStatus {
 }
 
 export interface PatroniSharedConfig {
+  readonly synchronous_mode?: boolean
   readonly postgresql?: { readonly parameters?: Readonly<Record<string, unknown>> | null } | null
 }
 
