@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
@@ -408,6 +408,28 @@ describe.each([{ clientCertAuth: true }, { clientCertAuth: false }])('a new clus
     await root.authDisable()
     expect(await cluster.setUp()).toContain(NOTHING_TO_DO)
     expect(await root.isAuthEnabled(signal)).toBe(true)
+  })
+
+  test('that lost its data is a new one: only keys that users of the stack may write are expected', async () => {
+    const machine = cluster.at('etcd-1')
+    await machine.end('etcd')
+    rmSync(join(machine.path('/var/lib/etcd'), 'member'), { recursive: true })
+    cluster.start('etcd-1')
+    intruder = cluster.client('zones')
+    await until('an etcd without users', async () => !(await intruder.isAuthEnabled(signal).catch(() => true)))
+    await intruder.userAdd('evil', 'evil')
+    for (const key of ['/planted', '/zones/a', '\n/zones/b']) await intruder.put(bytes(key), bytes('1'))
+    await expect(cluster.setUp()).rejects.toThrow(
+      String.raw`did not make: user evil; key \n/zones/b; key /planted; expected`,
+    )
+    expect(await intruder.isAuthEnabled(signal)).toBe(false)
+    await intruder.userDelete('evil')
+    for (const key of ['/planted', '\n/zones/b']) await intruder.delete(bytes(key))
+    expect(await cluster.setUp()).toContain(NOTHING_TO_DO)
+    expect(await cluster.client('root').isAuthEnabled(signal)).toBe(true)
+    await machine.end('etcd')
+    cluster.start('etcd-1')
+    await until('an etcd that starts again', async () => cluster.client('root').isAuthEnabled(signal).catch(() => false))
   })
 })
 

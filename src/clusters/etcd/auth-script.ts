@@ -35,7 +35,10 @@ export function authScript(spec: EtcdSpec, site: Site): string {
     `export ETCDCTL_CACERT=${at(PATHS.authorities)}`,
     `export ETCDCTL_CERT=${at(AUTH_PATHS.certificate)}`,
     `export ETCDCTL_KEY=${at(AUTH_PATHS.key)}`,
+    // Whether authentication was ever enabled in this stack; and with the data that etcd has now, which the file is lost with.
     `enabled=${at(`${AUTH_PATHS.kept}/enabled`)}`,
+    `checked=${at(`${PATHS.data}/member/authentication-enabled`)}`,
+    `writable=${quote(writablePrefixes(spec).join('\n'))}`,
     ...(spec.clientCertAuth
       ? []
       : [`auth=${at(AUTH_PATHS.directory)}`, `kept=${at(`${AUTH_PATHS.kept}/root-passwords`)}`]),
@@ -49,6 +52,12 @@ export function authScript(spec: EtcdSpec, site: Site): string {
     ...spec.users.map(userCall),
     'finish\n',
   ].join('\n')
+}
+
+/** Of the users of the stack; each has a sign in front, as the empty one stands for all keys. */
+function writablePrefixes({ users }: EtcdSpec): string[] {
+  const writable = users.flatMap(({ permissions }) => permissions.filter(({ access }) => access !== 'read'))
+  return [...new Set(writable.map(({ prefix }) => `=${prefix}`))]
 }
 
 /** What etcd says of the permissions, beside what to tell it: `user NAME PERMISSIONS [ACCESS PREFIX]...` */

@@ -12,13 +12,13 @@ PATH=/usr/bin:/bin
 
 export const COMMON = String.raw`
 fail() {
-  echo "$*" >&2
+  printf '%s\n' "$*" >&2
   exit 1
 }
 
 # EX_CONFIG: trying again does not help.
 refuse() {
-  echo "$*" >&2
+  printf '%s\n' "$*" >&2
   exit 78
 }
 
@@ -134,14 +134,27 @@ foreign() {
   printf '%s\n' "$roles" | while read -r role; do
     case $role in '' | root | holdfast-*) ;; *) printf 'role %s\n' "$role" ;; esac
   done
-  printf '%s\n' "$keys" | while read -r key; do
-    [ -z "$key" ] || printf 'key %s\n' "$key"
+  printf '%s\n' "$keys" | while IFS= read -r key; do
+    [ -z "$key" ] || is_expected "$key" || printf 'key %s\n' "$key"
   done
+}
+
+# Services of a stack that lost its etcd write their keys as soon as there is one again; before the first one, no key is expected.
+is_expected() {
+  [ -e "$enabled" ] || return
+  while IFS= read -r prefix; do
+    [ -n "$prefix" ] || continue
+    case =$1 in "$prefix"*) return ;; esac
+  done <<END
+$writable
+END
+  return 1
 }
 
 # Until now every client could do everything: what one has made must not stay.
 refuse_foreign() {
-  keys=$(ctl get '' --prefix --keys-only --limit=3)
+  keys=$(ctl get '' --prefix --keys-only -w fields)
+  keys=$(printf '%s\n' "$keys" | sed -n 's/^"Key" : "\(.*\)"$/\1/p')
   found=$(foreign "$@")
   [ -n "$found" ] || return 0
   found=$(printf '%s\n' "$found" | tr -cd '[:print:]\n' | cut -c 1-100 | head -n 10 | paste -s -d ';' | sed 's/;/; /g')
@@ -157,13 +170,14 @@ begin() {
   ! is_open || open=yes
   users=$(ctl user list)
   roles=$(ctl role list)
-  if [ $open = yes ] && [ ! -e "$enabled" ]; then refuse_foreign "$@"; fi
+  if [ $open = yes ] && [ ! -e "$checked" ]; then refuse_foreign "$@"; fi
 }
 
 finish() {
   remove_others
   enable
   : >"$enabled"
+  : >"$checked"
   echo 'users, roles and permissions are as they should be'
 }
 `

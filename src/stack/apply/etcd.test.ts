@@ -114,6 +114,20 @@ describe('a running cluster', () => {
     for (const name of names) expect(settingsOf(name)).toContain('ETCD_TRUSTED_CA_FILE')
   })
 
+  test('that an older version founded starts only with its data from now on', async () => {
+    const world = new EtcdWorld().formed(spec)
+    const initialOf = (name: string) =>
+      String(world.target.machinesNow.get(name)?.files.find(({ path }) => path === '/etc/etcd/initial.env')?.content)
+    for (const [name, machine] of world.target.machinesNow) {
+      const files = machine.files.map((file) =>
+        file.path === '/etc/etcd/initial.env' ? { ...file, content: plain('ETCD_INITIAL_CLUSTER_STATE=new\n') } : file,
+      )
+      world.target.machinesNow.set(name, { ...machine, files })
+    }
+    expect(await change(world, spec)).toEqual(names.map((name) => `write ${name}`))
+    for (const name of names) expect(initialOf(name)).toContain('ETCD_INITIAL_CLUSTER_STATE=existing')
+  })
+
   test('enables authentication again where it is off', async () => {
     const world = new EtcdWorld().formed(spec)
     world.etcd.hasAuth = false

@@ -9,7 +9,7 @@
 import { quorumOf } from '../../clusters/etcd/cluster.ts'
 import { refuseFounding } from '../../clusters/etcd/check-founding.ts'
 import { AUTH_STEP, startedMachine } from '../../clusters/etcd/machines.ts'
-import { LOG } from '../../clusters/etcd/settings.ts'
+import { LOG, PATHS } from '../../clusters/etcd/settings.ts'
 import type { EtcdSpec } from '../../clusters/etcd/spec.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine } from '../../machine/machine.ts'
@@ -100,8 +100,14 @@ export async function changeEtcd(work: Work, spec: EtcdSpec, { clientsFirst }: C
     else warnOfForeigner(work, member.name)
   }
   for (const machine of gone) await removeMachine(work, machine)
+  await writeStarted(work, members.filter(isIn(filled)).filter((machine) => isFounding(work, machine)))
   await enableAuthentication(work, spec)
   for (const machine of all) await untilDone(work, machine)
+}
+
+/** Versions before left a member as it was founded: all that lose their data would form a new cluster, without users. */
+function isFounding({ existing }: Work, { name }: Machine): boolean {
+  return /^ETCD_INITIAL_CLUSTER_STATE=new$/mu.test(existing.get(name)?.files.get(PATHS.initial)?.text ?? '')
 }
 
 /** It is off where a user disabled it, and where all members lost their data while they ran. */

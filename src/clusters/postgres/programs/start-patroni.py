@@ -3,8 +3,9 @@
 Usage: start-patroni.py CONFIG
 
 Debian 12's version has two faults that cost acknowledged writes when a primary is paused for longer than its TTL, as a
-virtual machine may be. Both are fixed in later versions of Patroni. For all versions, data that pg_rewind could not bring
-to its end is replaced (replace_data.py), and there is a watchdog for members that share a machine (fencing.py).
+virtual machine may be. Both are fixed in later versions of Patroni. For all versions, the login to an etcd that does not
+answer is repeated, data that pg_rewind could not bring to its end is replaced (replace_data.py), and there is a watchdog
+for members that share a machine (fencing.py).
 """
 import re
 import sys
@@ -69,12 +70,30 @@ def distrust_cache(call_rpc):
     return call
 
 
+def forget_token(call_rpc):
+    """etcd lets a request wait until it is as far as the token says, which a cluster that lost its data is not for long.
+
+    Without a token it answers, and Patroni logs in again.
+    """
+
+    def call(client, method, fields, retry=None):
+        try:
+            return call_rpc(client, method, fields, retry)
+        except etcd.EtcdException as error:
+            if type(error) in (etcd.EtcdException, etcd.EtcdConnectionFailed):
+                client._token = None
+            raise
+
+    return call
+
+
 def version_of(text):
     """4.1.0rc1 is (4, 1, 0)."""
     return tuple(map(int, re.findall(r'\d+', text)[:3]))
 
 
 def fix(version):
+    etcd3.Etcd3Client.call_rpc = forget_token(etcd3.Etcd3Client.call_rpc)
     if version < (3, 0, 3):
         etcd3.Etcd3._update_leader = update_leader
     if version < (3, 1):
