@@ -73,6 +73,11 @@ export function chooseSources(targets: string, suite: string): Omit<Archive, 'se
   }
 }
 
+/** Of some archive, from now or from before. */
+function hasLists(directory: string): boolean {
+  return globSync(join(directory, 'lists/*Release')).length > 0
+}
+
 /** Everybody who has an image can read its sources. */
 function checkUri(uri: string): void {
   if (!hasLogin(uri)) return
@@ -116,10 +121,11 @@ async function fetchLists(build: Build, directory: string, settings: readonly st
   if (isOfThem && Date.now() - before.mtimeMs < FRESH_MS) return
   build.onProgress('fetching the lists of packages')
   try {
-    await readStep(build, ['apt-get', '--quiet', 'update', ...settings])
+    // Without this setting apt only warns of what it cannot fetch.
+    await readStep(build, ['apt-get', '--quiet', 'update', ...settings, '-o', 'APT::Update::Error-Mode=any'])
   } catch (error) {
-    if (!isOfThem || build.signal.aborted) throw error
-    build.onProgress('the lists of packages cannot be fetched; taking those from before')
+    if (build.signal.aborted || !hasLists(directory)) throw error
+    build.onProgress('not all lists of packages can be fetched; using those from before')
     return
   }
   writeFileSync(fetched, sources)
