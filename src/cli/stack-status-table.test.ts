@@ -81,7 +81,7 @@ const lab = status(
 
 test('a stack is a table of machines, its names and what is wrong', () => {
   expect(formatStackStatus(lab, PLAIN)).toBe(
-    `lab: degraded, 2 of 3 machines ready
+    `lab: degraded, 2 of 3 machines work
 
 MACHINE     ADDRESS      ROLE     STATE  VERSION    LAG  CERTIFICATE   RESTARTS
 etcd-1      127.77.10.1  leader   ready  3.4.23       -  in 11 months  -

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { HoldfastError } from '../lib/errors.ts'
 import { makePlan } from '../stack/plan.ts'
 import { PlanChangedError } from '../stack/plan-changed.ts'
-import { isBeforeChanges } from './up.ts'
+import type { StackStatus } from '../stack/status.ts'
+import { degradation, exitCodeFor, isBeforeChanges, settledStatus } from './up.ts'
 
 const plan = makePlan({ stack: 'lab', file: 'stack.yaml', machines: [], restarts: [], credentials: [], remarks: [] })
 
@@ -15,4 +16,41 @@ test.each([
   ['anything else', false, new Error('no')],
 ])('%s ends "up" before it has changed anything: %s', (_, expected, error) => {
   expect(isBeforeChanges(error)).toBe(expected)
+})
+
+describe('a stack that is degraded', () => {
+  const etcd = (state: 'ready' | 'degraded') => ({ kind: 'etcd' as const, state, problem: undefined })
+  const degraded: StackStatus = {
+    ...{ stack: 'lab', file: 'stack.yaml', directory: '/lab', state: 'degraded', isReady: false, stoppedAt: undefined },
+    ...{ problems: ['the disk at / is nearly full: 900 of 99000 MiB free'], clusters: [etcd('ready')] },
+    ...{ isSupervised: true, supervisorPid: 1, machines: [], names: [], examples: [] },
+  }
+  const { signal } = new AbortController()
+  const looksAt = async (statuses: readonly StackStatus[]) => {
+    let looks = 0
+    const status = async () => statuses[Math.min(looks++, statuses.length - 1)]
+    return { last: await settledStatus({ status }, signal), looks }
+  }
+
+  test('by its disk is not waited for: it works, and "up" ends with 0 and a warning', async () => {
+    expect(await looksAt([degraded])).toEqual({ last: degraded, looks: 1 })
+    expect(exitCodeFor(degraded)).toBe(0)
+    expect(degradation(degraded)).toBe(
+      'lab works, but is degraded: the disk at / is nearly full: 900 of 99000 MiB free',
+    )
+  })
+
+  test('by a cluster or its supervisor is waited for', async () => {
+    const blinking = { ...degraded, clusters: [etcd('degraded')] }
+    const unsupervised = { ...degraded, isSupervised: false }
+    expect(await looksAt([blinking, unsupervised, degraded])).toEqual({ last: degraded, looks: 3 })
+  })
+
+  test('is neither one that is ready nor one that does not work', () => {
+    expect(degradation({ ...degraded, state: 'ready' })).toBeUndefined()
+    expect(degradation({ ...degraded, state: 'down' })).toBeUndefined()
+    expect([exitCodeFor({ state: 'ready' }), exitCodeFor({ state: 'down' }), exitCodeFor({ state: 'stopped' })]).toEqual([
+      0, 1, 1,
+    ])
+  })
 })

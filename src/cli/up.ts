@@ -95,6 +95,8 @@ async function up(operator: Operator, options: UpContext & UpFlags): Promise<num
     throw error
   }
   const status = await settledStatus(operator, signal)
+  const remark = degradation(status)
+  if (remark !== undefined) io.stderr.write(`holdfast: ${remark}\n`)
   if (json) io.stdout.write(`${JSON.stringify(status, undefined, 2)}\n`)
   else if (detach)
     io.stdout.write(formatStackStatus(status, { colour, now: Date.now(), width: widthOf(io.stdout), examples: true }))
@@ -105,17 +107,39 @@ async function up(operator: Operator, options: UpContext & UpFlags): Promise<num
     )
     await watchStatus(operator, io, signal, { examples: true })
   }
-  return status.isReady ? EXIT.done : EXIT.failed
+  return exitCodeFor(status)
 }
 
 /** Right after a reload something may blink: a proxy looks for its servers again. */
-async function settledStatus(operator: Operator, signal: AbortSignal): Promise<StackStatus> {
-  const deadline = performance.now() + SETTLE_MS
+export async function settledStatus(
+  operator: Pick<Operator, 'status'>,
+  signal: AbortSignal,
+  timeoutMs = SETTLE_MS,
+): Promise<StackStatus> {
+  const deadline = performance.now() + timeoutMs
   for (;;) {
     const status = await operator.status(signal)
-    if (status.isReady || performance.now() > deadline) return status
+    if (isSettled(status) || performance.now() > deadline) return status
     await sleep(SETTLE_LOOK_MS, undefined, { signal })
   }
+}
+
+/** Ready; or every cluster is, and what is wrong does not pass by waiting, such as a disk that is nearly full. */
+function isSettled({ isReady, state, isSupervised, clusters }: StackStatus): boolean {
+  return isReady || (state === 'degraded' && isSupervised && clusters.every((cluster) => cluster.state === 'ready'))
+}
+
+/** A stack that works, with something wrong, is one that was brought up. */
+export function exitCodeFor({ state }: Pick<StackStatus, 'state'>): number {
+  return state === 'ready' || state === 'degraded' ? EXIT.done : EXIT.failed
+}
+
+/** A warning; undefined unless the stack is degraded. */
+export function degradation({ stack, state, problems, machines }: StackStatus): string | undefined {
+  if (state !== 'degraded') return undefined
+  const own = machines.flatMap(({ machine, problem }) => (problem === undefined ? [] : [`${machine}: ${problem}`]))
+  const reasons = problems.length > 0 ? problems : own
+  return `${stack} works, but is degraded: ${reasons.join('; ')}`
 }
 
 async function bringUp(operator: Operator, plan: Plan, context: UpContext): Promise<void> {
@@ -145,7 +169,7 @@ async function failureText(operator: Operator, plan: Plan, error: unknown, signa
   if (signal.aborted) return isNew ? `interrupted; ${name} is not ready` : `interrupted; change to ${name} not complete`
   if (isNew) return `${name} is not ready`
   const status = await operator.status(AbortSignal.timeout(STATUS_MS)).catch(() => undefined)
-  if (status?.isReady !== true) return `change not complete; ${name} is not ready`
+  if (status === undefined || exitCodeFor(status) !== EXIT.done) return `change not complete; ${name} is not ready`
   return isBeforeChanges(error)
     ? `change not applied; ${name} keeps running as before`
     : `change not complete; ${name} keeps running`
