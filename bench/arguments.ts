@@ -17,6 +17,6 @@ export function chosen<T extends string>(
 export function positive(flag: string, given: string | undefined, usual: number): number {
   const number = given === undefined ? usual : Number(given)
   if (!(Number.isInteger(number) && number > 0))
-    throw new RangeError(`Cannot use --${flag} "${given}": a whole number above 0 is wanted`)
+    throw new RangeError(`Cannot use --${flag} "${given}": expected a whole number above 0`)
   return number
 }

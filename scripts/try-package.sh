@@ -33,7 +33,7 @@ for _ in {1..100}; do
   sleep 0.1
 done
 if [ "$answer" != 192.0.2.1 ]; then
-  echo "Cannot use the packed name server: it answered \"$answer\" for ns1.example.test; 192.0.2.1 is wanted" >&2
+  echo "Cannot use the packed name server: it answered \"$answer\" for ns1.example.test; expected 192.0.2.1" >&2
   exit 1
 fi
 kill -TERM "$server"

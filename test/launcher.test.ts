@@ -93,7 +93,7 @@ test('without any usable Node it says what is there and what is wanted', () => {
   write('host/node', '#!/bin/sh\necho v20.19.0\n')
   const { stderr, status } = run(launcher, [], `${join(directory, 'host')}:/usr/bin:/bin`)
   expect(stderr).toContain(
-    'Cannot start: node on this host is v20.19.0 and the pinned one is not installed; Node 24 or newer is wanted',
+    'Cannot start: node on this host is v20.19.0 and the pinned one is not installed; expected Node 24 or newer',
   )
   expect(status).toBe(1)
 })

@@ -61,7 +61,7 @@ describe('flags that contradict each other or what is there are refused', () => 
     ['a default port for directories', { zones: ['.'], 'dns.port': '53' }, 'Cannot use -dns.port with --zones: '],
     ['no directory', { zones: ['/nowhere'] }, 'Cannot read "/nowhere": there is no such directory; '],
     ['no file', { config: '/nowhere' }, 'Cannot read "/nowhere": no such file or directory'],
-    ['nothing at all', {}, 'nothing to serve; --config FILE, -conf FILE or --zones DIR is wanted'],
+    ['nothing at all', {}, 'nothing to serve; expected --config FILE, -conf FILE or --zones DIR'],
   ])('%s', (_, options, message) => {
     expect(() => configOf({ ...NONE, ...options }, io).load()).toThrow(message)
   })

@@ -71,11 +71,11 @@ function textOf(options: DnsOptions, io: Io): ChosenConfig {
 function chosen(options: DnsOptions): Pick<DnsOptions, 'config' | 'conf'> {
   const { config, conf, zones } = options
   if (config !== undefined && conf !== undefined)
-    throw usage('Cannot use --config with -conf: they are two ways to say what is served; one of them is wanted')
+    throw usage('Cannot use --config with -conf: they are two ways to say what is served; expected one of them')
   if (config !== undefined || conf !== undefined || zones.length > 0) return { config, conf }
   const here = { config: existsSync('names.yaml'), conf: existsSync('Corefile') }
   if (here.config && here.conf)
-    throw usage('Cannot choose between ./names.yaml and ./Corefile: both are here; --config or -conf is wanted')
+    throw usage('Cannot choose between ./names.yaml and ./Corefile: both are here; expected --config or -conf')
   return { config: here.config ? 'names.yaml' : undefined, conf: here.conf ? 'Corefile' : undefined }
 }
 
@@ -119,7 +119,7 @@ function loadCorefile(source: ConfigSource, options: DnsOptions, io: Io): Config
 function loadZones(options: DnsOptions): ConfigWithNotices {
   const { zones, listen } = options
   if (zones.length === 0)
-    throw usage('Cannot run "holdfast dns": nothing to serve; --config FILE, -conf FILE or --zones DIR is wanted')
+    throw usage('Cannot run "holdfast dns": nothing to serve; expected --config FILE, -conf FILE or --zones DIR')
   refuseDefaultPort(options, '--zones', '--listen ADDR:PORT')
   for (const directory of zones) requireDirectory(directory)
   const http = Object.entries({ health: options.health, ready: options.ready, prometheus: options.metrics })
@@ -131,14 +131,14 @@ function loadZones(options: DnsOptions): ConfigWithNotices {
 
 function refuseDefaultPort(options: DnsOptions, flag: string, wanted: string): void {
   if (options['dns.port'] !== undefined)
-    throw usage(`Cannot use -dns.port with ${flag}: it is for Corefiles; ${wanted} is wanted`)
+    throw usage(`Cannot use -dns.port with ${flag}: it is for Corefiles; expected ${wanted}`)
 }
 
 function requireDirectory(directory: string): void {
   const stats = statSync(directory, { throwIfNoEntry: false })
   if (stats?.isDirectory() === true) return
   const what = stats === undefined ? 'there is no such directory' : 'not a directory'
-  throw new HoldfastError('FileUnreadable', `Cannot read "${directory}": ${what}; a directory of zone files is wanted`)
+  throw new HoldfastError('FileUnreadable', `Cannot read "${directory}": ${what}; expected a directory of zone files`)
 }
 
 function readPort(text: string): number {
@@ -149,7 +149,7 @@ function readPort(text: string): number {
 
 function readHttpAddress(text: string): HttpAddress {
   const address = parseHttpAddress(text)
-  if (address === undefined) throw usage(`Cannot listen on "${text}": not an address; wanted ADDRESS:PORT`)
+  if (address === undefined) throw usage(`Cannot listen on "${text}": not an address; expected ADDRESS:PORT`)
   return address
 }
 

@@ -102,7 +102,7 @@ function announceNotices(loaded: ConfigWithNotices, log: Log): ConfigWithNotices
 function readWorkers(text: string): number {
   const workers = Number(text)
   if (!/^\d+$/u.test(text) || workers < 1 || workers > MOST_WORKERS)
-    throw new HoldfastError('Usage', `Cannot run "${text}" workers: a number from 1 to ${MOST_WORKERS} is wanted`)
+    throw new HoldfastError('Usage', `Cannot run "${text}" workers: expected a number from 1 to ${MOST_WORKERS}`)
   return workers
 }
 

@@ -28,7 +28,7 @@ export const downCommand = command({
   async run(args, io) {
     const { 'keep-data': keepData, purge, foreign, without, yes } = args.options
     if (keepData && purge)
-      throw new HoldfastError('Usage', 'Cannot run "holdfast down" with --keep-data and --purge: one of them is wanted')
+      throw new HoldfastError('Usage', 'Cannot run "holdfast down" with --keep-data and --purge: expected one of them')
     if (keepData || purge || foreign) refuseGuess(args.positionals[0])
     const handle = await openHandle(args, io, { takesForeign: foreign, without })
     const machines = [...(await handle.found()).keys()]

@@ -92,13 +92,13 @@ test('a password is asked for without being shown, and asking can be refused', a
 })
 
 test.each<[string[], string]>([
-  [['--user', 'ann'], 'Cannot identify as "ann": there is no password and nobody to ask; ETCDCTL_PASSWORD is wanted'],
-  [['--cert', 'x'], 'Cannot use --cert alone: a certificate and its key go together; both are wanted'],
-  [['--endpoints', 'a:1,etcd'], 'Cannot use endpoint "etcd": not an address; wanted HOST:PORT'],
-  [['--endpoints', 'http://root:secret@a:1'], 'Cannot use an endpoint with a user in it; --user and'],
-  [['--dial-timeout', '5'], 'Cannot read "5" as --dial-timeout: a duration such as 5s or 1m30s is wanted'],
-  [['--command-timeout', '0'], 'Cannot read "0" as --command-timeout: a duration'],
-  [['--insecure-transport=perhaps'], 'Cannot read "perhaps" as --insecure-transport: true or false is wanted'],
+  [['--user', 'ann'], 'Cannot identify as "ann": there is no password and nobody to ask; expected ETCDCTL_PASSWORD'],
+  [['--cert', 'x'], 'Cannot use --cert alone: a certificate and its key go together; expected both'],
+  [['--endpoints', 'a:1,etcd'], 'Cannot use endpoint "etcd": not an address; expected HOST:PORT'],
+  [['--endpoints', 'http://root:secret@a:1'], 'Cannot use an endpoint with a user in it; expected --user and'],
+  [['--dial-timeout', '5'], 'Cannot read "5" as --dial-timeout: expected a duration such as 5s or 1m30s'],
+  [['--command-timeout', '0'], 'Cannot read "0" as --command-timeout: expected a duration'],
+  [['--insecure-transport=perhaps'], 'Cannot read "perhaps" as --insecure-transport: expected true or false'],
 ])('%j is wrong usage', async (argv, message) => {
   await expect(read(argv)).rejects.toThrow(message)
   await expect(read(argv)).rejects.toMatchObject({ code: 'Usage' })

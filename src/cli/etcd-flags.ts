@@ -66,13 +66,10 @@ export function readEndpoints(text: string): string[] {
     if (endpoint !== undefined) return endpoint
     // What stands before an "@" may be a password.
     if (each.includes('@'))
-      throw new HoldfastError(
-        'Usage',
-        'Cannot use an endpoint with a user in it; --user and ETCDCTL_PASSWORD are wanted',
-      )
+      throw new HoldfastError('Usage', 'Cannot use an endpoint with a user in it; expected --user and ETCDCTL_PASSWORD')
     throw new HoldfastError(
       'Usage',
-      `Cannot use endpoint "${each.trim()}": not an address; wanted HOST:PORT, http://HOST:PORT or https://HOST:PORT`,
+      `Cannot use endpoint "${each.trim()}": not an address; expected HOST:PORT, http://HOST:PORT or https://HOST:PORT`,
     )
   })
 }
@@ -85,7 +82,7 @@ function readTls(read: Read): TlsOptions | undefined {
   if ((certFile === undefined) !== (keyFile === undefined))
     throw new HoldfastError(
       'Usage',
-      `Cannot use --${certFile === undefined ? 'key' : 'cert'} alone: a certificate and its key go together; both are wanted`,
+      `Cannot use --${certFile === undefined ? 'key' : 'cert'} alone: a certificate and its key go together; expected both`,
     )
   const insecure = readBoolean('insecure-skip-tls-verify', read) ?? false
   const secure = readBoolean('insecure-transport', read) === false
@@ -112,7 +109,7 @@ async function missingPassword(user: string, io: Io): Promise<string> {
   if (io.stdin.isTTY === true) return askPassword(io, `Password of ${user}: `)
   throw new HoldfastError(
     'Usage',
-    `Cannot identify as "${user}": there is no password and nobody to ask; ETCDCTL_PASSWORD is wanted`,
+    `Cannot identify as "${user}": there is no password and nobody to ask; expected ETCDCTL_PASSWORD`,
   )
 }
 
@@ -121,13 +118,13 @@ function readBoolean(name: Flag, read: Read): boolean | undefined {
   if (text === undefined) return undefined
   if (/^(?:1|t|true)$/iu.test(text)) return true
   if (/^(?:0|f|false)$/iu.test(text)) return false
-  throw new HoldfastError('Usage', `Cannot read "${text}" as --${name}: true or false is wanted`)
+  throw new HoldfastError('Usage', `Cannot read "${text}" as --${name}: expected true or false`)
 }
 
 function readTimeout(name: Flag, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const ms = parseDuration(text)
   if (ms === undefined || ms <= 0)
-    throw new HoldfastError('Usage', `Cannot read "${text}" as --${name}: a duration such as 5s or 1m30s is wanted`)
+    throw new HoldfastError('Usage', `Cannot read "${text}" as --${name}: expected a duration such as 5s or 1m30s`)
   return ms
 }

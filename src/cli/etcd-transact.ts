@@ -16,7 +16,7 @@ export async function transact(
     if (!(error instanceof HoldfastError) || !/too many operations/u.test(error.message)) throw error
     throw new HoldfastError(
       'EtcdFailed',
-      `Cannot ${what}: ${operations.length} changes are more than etcd takes at once; fewer, or an etcd with a larger --max-txn-ops, are wanted`,
+      `Cannot ${what}: ${operations.length} changes are more than etcd takes at once; expected fewer, or an etcd with a larger --max-txn-ops`,
       { cause: error },
     )
   }

@@ -73,7 +73,7 @@ test('our own flags win, then these variables, then those of etcdctl', async () 
 
 test('what does not go together is refused, and no password is shown', async () => {
   await expect(read({ ETCD_URLS: 'a.test:2379' })).rejects.toThrow(
-    'Cannot use "a.test:2379" of ETCD_URLS: it does not begin with http:// or https://; "https://HOST:2379" is wanted',
+    'Cannot use "a.test:2379" of ETCD_URLS: it does not begin with http:// or https://; expected "https://HOST:2379"',
   )
   await expect(read({ ETCD_URLS: 'ftp://ann:secret@a.test' })).rejects.toThrow('"***@a.test"')
   await expect(read({ ETCD_URLS: 'https://a.test:1', ETCD_CERT_FILE: 'x' })).rejects.toThrow('ETCD_CERT_FILE alone')

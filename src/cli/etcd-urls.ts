@@ -34,7 +34,7 @@ function readUrls(text: string | undefined): string | undefined {
   if (bad === undefined) return text
   throw new HoldfastError(
     'Usage',
-    `Cannot use "${bad.replace(/.*@/u, '***@')}" of ETCD_URLS: it does not begin with http:// or https://; "https://HOST:2379" is wanted`,
+    `Cannot use "${bad.replace(/.*@/u, '***@')}" of ETCD_URLS: it does not begin with http:// or https://; expected "https://HOST:2379"`,
   )
 }
 
@@ -45,7 +45,7 @@ function readTls(flags: EtcdFlags, variable: Variable): Partial<EtcdFlags> {
   if ((cert === undefined) !== (key === undefined))
     throw new HoldfastError(
       'Usage',
-      `Cannot use ${cert === undefined ? 'ETCD_KEY_FILE' : 'ETCD_CERT_FILE'} alone: a certificate and its key go together; both are wanted, or none`,
+      `Cannot use ${cert === undefined ? 'ETCD_KEY_FILE' : 'ETCD_CERT_FILE'} alone: a certificate and its key go together; expected both, or none`,
     )
   const isInsecure = /^(?:true|yes|1)$/iu.test(variable('ETCD_TLS_INSECURE') ?? '')
   return {
@@ -62,5 +62,5 @@ function readUser(variable: Variable): Partial<EtcdFlags> {
   const password = variable('ETCD_PASSWORD')
   if (user === undefined) return {}
   if (password !== undefined) return { user, password }
-  throw new HoldfastError('Usage', `Cannot identify as "${user}": ETCD_PASSWORD is missing; both are wanted, or none`)
+  throw new HoldfastError('Usage', `Cannot identify as "${user}": ETCD_PASSWORD is missing; expected both, or none`)
 }

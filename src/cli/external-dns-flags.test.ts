@@ -64,7 +64,7 @@ describe('values', () => {
       true,
     ])
     expect([await on('--no-exclude-unschedulable'), await on('--exclude-unschedulable=0')]).toEqual([false, false])
-    await expect(on('--exclude-unschedulable=yes')).rejects.toThrow('true or false is wanted')
+    await expect(on('--exclude-unschedulable=yes')).rejects.toThrow('expected true or false')
   })
 })
 

@@ -46,7 +46,7 @@ export class ExternalDnsFlags {
     if (word === undefined) return undefined
     if (/^(?:1|t|true)$/iu.test(word)) return true
     if (/^(?:0|f|false)$/iu.test(word)) return false
-    throw new HoldfastError('Usage', `Cannot read "${word}" as --${name}: true or false is wanted`)
+    throw new HoldfastError('Usage', `Cannot read "${word}" as --${name}: expected true or false`)
   }
 
   /** One of these words. */
@@ -76,7 +76,7 @@ export class ExternalDnsFlags {
     if (given === undefined) return undefined
     const ms = /^\d+$/u.test(given) ? Number(given) * 1000 : parseDuration(given)
     if (ms !== undefined) return ms
-    throw new HoldfastError('Usage', `Cannot read "${given}" as --${name}: a duration such as 30s or 1m is wanted`)
+    throw new HoldfastError('Usage', `Cannot read "${given}" as --${name}: expected a duration such as 30s or 1m`)
   }
 
   /** Throws when something is asked for without which names would be others. */

@@ -68,7 +68,7 @@ function readPlace({ format: given = 'qcow2', output }: PlaceOptions): Place {
   if (format === undefined)
     throw new HoldfastError('Usage', `Cannot build a "${given}": ${IMAGE_FORMATS.join(', ')} are the formats`)
   if (format !== 'qcow2' && output === undefined)
-    throw new HoldfastError('Usage', `Cannot build a ${format}: no place for it is given; --output is wanted`)
+    throw new HoldfastError('Usage', `Cannot build a ${format}: no place for it is given; expected --output`)
   return { format, output }
 }
 

@@ -17,7 +17,7 @@ export const imageRmCommand = command({
   },
   async run({ positionals: [which], options }, io) {
     if (which === undefined && !options.all)
-      throw new HoldfastError('Usage', 'Cannot remove an image: none is named; a name, a hash or --all is wanted')
+      throw new HoldfastError('Usage', 'Cannot remove an image: none is named; expected a name, a hash or --all')
     const store = openImageStore(options.store, io.env, process.geteuid?.() === 0)
     const onWait = () => io.stderr.write('waiting for a build to end\n')
     await withLock(store.directory, { signal: io.stopSignal(), onWait }, async () => {

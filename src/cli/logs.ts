@@ -1,7 +1,7 @@
 // `holdfast logs`: what the services of a stack, or of one of its machines, have written.
 
 import { HoldfastError } from '../lib/errors.ts'
-import { closest } from '../lib/closest.ts'
+import { suggestion } from '../lib/closest.ts'
 import { hasColour } from './colour.ts'
 import { command } from './command.ts'
 import { EXIT } from './exit-code.ts'
@@ -46,11 +46,9 @@ export const logsCommand = command({
 function parseLines(text: string | undefined): number {
   if (text === undefined) return DEFAULT_LINES
   if (/^\d{1,9}$/u.test(text)) return Number(text)
-  throw new HoldfastError('Usage', `Cannot show "${text}" lines: not a number; a number is wanted after --lines`)
+  throw new HoldfastError('Usage', `Cannot show "${text}" lines: not a number; expected a number after --lines`)
 }
 
 function noMachine(name: string, known: readonly string[]): HoldfastError {
-  const near = closest(name, known)
-  const wanted = near === undefined ? `known: ${known.join(' ')}` : `did you mean "${near}"?`
-  return new HoldfastError('Usage', `Cannot show the logs of "${name}": no such machine; ${wanted}`)
+  return new HoldfastError('Usage', `Cannot show the logs of "${name}": no such machine; ${suggestion(name, known)}`)
 }

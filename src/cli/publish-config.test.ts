@@ -39,5 +39,5 @@ test.each(['/coredns/', ''])('what a machine has for the prefix "%s" is read by 
 })
 
 test('files of any kind are not made of all of etcd', () => {
-  expect(() => readBack('', false)).toThrow('wanted: the text before the name of a file in a key')
+  expect(() => readBack('', false)).toThrow('expected the text before the name of a file in a key')
 })

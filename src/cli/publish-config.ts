@@ -45,7 +45,7 @@ const schemaOf = (zonesOnly: boolean) =>
         password_auth: path.optional(),
       })
         .refine((auth) => (auth.client_cert === undefined) === (auth.client_key === undefined), {
-          error: 'a certificate and its key go together; wanted: both of "client_cert" and "client_key", or none',
+          error: 'a certificate and its key go together; expected both of "client_cert" and "client_key", or none',
         })
         .prefault({}),
     }),

@@ -38,7 +38,7 @@ test('a prefix that stands for every key is refused', () => {
   expect(readPrefix('prefix', undefined)).toBe('/skydns/')
   expect(readPrefix('prefix', '/names')).toBe('/names')
   expect(() => readPrefix('prefix', '')).toThrow(
-    'Cannot use --prefix "": it stands for every key of etcd; one such as /skydns/ is wanted',
+    'Cannot use --prefix "": it stands for every key of etcd; expected one such as /skydns/',
   )
   expect(() => readPrefix('coredns-prefix', '//')).toThrow('Cannot use --coredns-prefix "//"')
 })

@@ -29,7 +29,7 @@ export const HTTP_FLAG = { value: 'ADDR:PORT', summary: 'serve /metrics and /hea
 export function readHttpAddress(text: string): HttpAddress {
   const address = parseHttpAddress(text)
   if (address !== undefined) return address
-  throw new HoldfastError('Usage', `Cannot serve metrics on "${text}": not an address; ADDR:PORT or :PORT is wanted`)
+  throw new HoldfastError('Usage', `Cannot serve metrics on "${text}": not an address; expected ADDR:PORT or :PORT`)
 }
 
 /** What keys begin with. */
@@ -38,7 +38,7 @@ export function readPrefix(flag: string, text: string | undefined): string {
   if (!/^\/*$/u.test(prefix)) return prefix
   throw new HoldfastError(
     'Usage',
-    `Cannot use --${flag} "${prefix}": it stands for every key of etcd; one such as ${DEFAULT_PREFIX} is wanted`,
+    `Cannot use --${flag} "${prefix}": it stands for every key of etcd; expected one such as ${DEFAULT_PREFIX}`,
   )
 }
 
@@ -47,7 +47,7 @@ export function readLease(text: string | undefined, standard: string, io: Io): P
   if (text === undefined || text === '' || text === 'false') return undefined
   const [, namespace, name] = /^(?:([^/]+)\/)?([^/]+)$/u.exec(text === LEASE_FLAG.bare ? standard : text) ?? []
   if (name === undefined)
-    throw new HoldfastError('Usage', `Cannot use "${text}" as a Lease: NAME or NAMESPACE/NAME is wanted`)
+    throw new HoldfastError('Usage', `Cannot use "${text}" as a Lease: expected NAME or NAMESPACE/NAME`)
   // Pods have their name as host name, and keep it when their container starts again.
   return { namespace, name, identity: `${io.env.POD_NAME || hostname()}_${randomUUID().slice(0, 8)}` }
 }
@@ -68,7 +68,7 @@ export function leaseName(command: string, owner: string): string {
 export function readDeletions(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined
   if (/^\d{1,9}$/u.test(text)) return Number(text)
-  throw new HoldfastError('Usage', `Cannot read "${text}" as --max-deletions: a whole number is wanted`)
+  throw new HoldfastError('Usage', `Cannot read "${text}" as --max-deletions: expected a whole number`)
 }
 
 /** Whole seconds of a duration. */
@@ -76,5 +76,5 @@ export function readSeconds(name: string, text: string | undefined): number | un
   if (text === undefined || text === '') return undefined
   const ms = /^\d+$/u.test(text) ? Number(text) * 1000 : parseDuration(text)
   if (ms !== undefined && ms >= 1000 && ms <= 2_147_483_647_000) return Math.floor(ms / 1000)
-  throw new HoldfastError('Usage', `Cannot read "${text}" as --${name}: a duration such as 30s or 1h is wanted`)
+  throw new HoldfastError('Usage', `Cannot read "${text}" as --${name}: expected a duration such as 30s or 1h`)
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { holdfast } from '../../test/support/command-line.ts'
 
 test.each([
-  [['--interval=0'], 'Cannot use --interval "0": everything would be compared without end; 1s or more is wanted'],
+  [['--interval=0'], 'Cannot use --interval "0": everything would be compared without end; expected 1s or more'],
   [['--interval=100ms'], 'Cannot use --interval "100ms"'],
   [['--coredns-prefix='], 'Cannot use --coredns-prefix "": it stands for every key of etcd'],
   [['--coredns-prefix=/'], 'Cannot use --coredns-prefix "/"'],

@@ -205,7 +205,7 @@ function readInterval(flags: ExternalDnsFlags): number {
   if (ms >= MIN_INTERVAL_MS) return ms
   throw new HoldfastError(
     'Usage',
-    `Cannot use --interval "${flags.text('interval')}": everything would be compared without end; 1s or more is wanted`,
+    `Cannot use --interval "${flags.text('interval')}": everything would be compared without end; expected 1s or more`,
   )
 }
 
@@ -216,7 +216,7 @@ function managedTypes(flags: ExternalDnsFlags): readonly string[] {
   if (!withPointers || given.includes('PTR')) return given
   throw new HoldfastError(
     'Usage',
-    `Cannot use --create-ptr with --managed-record-types "${given.join(' ')}": PTR is missing; it is wanted there`,
+    `Cannot use --create-ptr with --managed-record-types "${given.join(' ')}": PTR is missing; expected it there`,
   )
 }
 

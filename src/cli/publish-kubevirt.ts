@@ -180,7 +180,7 @@ function choice<const Word extends string>(
 ): Word {
   const word = given ? words.find((each) => each === given) : words[0]
   if (word !== undefined) return word
-  throw new HoldfastError('Usage', `Cannot use --${name} "${given}": ${words.join(' or ')} is wanted`)
+  throw new HoldfastError('Usage', `Cannot use --${name} "${given}": expected ${words.join(' or ')}`)
 }
 
 /** What would have no effect is a slip. */

@@ -120,5 +120,5 @@ function readCount(io: Io, variable: string): number | undefined {
   const value = given(io, variable)
   if (value === undefined) return undefined
   if (/^\d{1,9}$/u.test(value)) return Number(value)
-  throw new HoldfastError('Usage', `Cannot read "${value}" as ${variable}: a whole number is wanted`)
+  throw new HoldfastError('Usage', `Cannot read "${value}" as ${variable}: expected a whole number`)
 }

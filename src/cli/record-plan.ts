@@ -77,12 +77,12 @@ function planValue(
   if (record.type !== type)
     throw new HoldfastError(
       'Usage',
-      `Cannot set ${type} "${shown}" at "${formatName(name)}": with this name and these settings it is ${record.type} in SkyDNS; ${record.type} or other settings are wanted`,
+      `Cannot set ${type} "${shown}" at "${formatName(name)}": with this name and these settings it is ${record.type} in SkyDNS; expected ${record.type} or other settings`,
     )
   if (entry.owner === undefined || !equalNames(entry.owner, name))
     throw new HoldfastError(
       'Usage',
-      `Cannot set ${type} "${shown}" at "${formatName(name)}": its key would spell another name${fields.targetstrip === undefined ? '' : '; another --targetstrip is wanted'}`,
+      `Cannot set ${type} "${shown}" at "${formatName(name)}": its key would spell another name${fields.targetstrip === undefined ? '' : '; expected another --targetstrip'}`,
     )
   return entry
 }
@@ -93,7 +93,7 @@ function refuseTwice({ key, records }: RecordEntry, type: RecordType, name: Uint
   if (places.has(place))
     throw new HoldfastError(
       'Usage',
-      `Cannot set ${type} ${records[0].value} twice at "${formatName(name)}": once is wanted`,
+      `Cannot set ${type} ${records[0].value} twice at "${formatName(name)}": expected once`,
     )
   places.add(place)
 }
@@ -158,7 +158,7 @@ function isEqual(a: Fields, b: Fields): boolean {
 /** An alias stands alone, and there is one of it. Texts may stand beside it, as ExternalDNS writes its notes there. */
 function refuseClash({ name, entries }: NameEntries, type: RecordType, count: number): void {
   if ((type === 'CNAME' || type === 'PTR') && count > 1)
-    throw new HoldfastError('Usage', `Cannot set ${count} ${type} records at "${formatName(name)}": one is wanted`)
+    throw new HoldfastError('Usage', `Cannot set ${count} ${type} records at "${formatName(name)}": expected one`)
   const others = entries
     .flatMap(({ records }) => records)
     .filter((record) => record.type !== type && record.type !== 'TXT')

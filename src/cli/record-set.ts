@@ -51,7 +51,7 @@ export function readType(text: string): RecordType {
   if (type !== undefined) return type
   throw new HoldfastError(
     'Usage',
-    `Cannot store records of type "${text}": SkyDNS has no such; one of ${RECORD_TYPES.join(' ')} is wanted`,
+    `Cannot store records of type "${text}": SkyDNS has no such; expected one of ${RECORD_TYPES.join(' ')}`,
   )
 }
 
@@ -71,7 +71,7 @@ function readSettings(flags: SettingFlags): Fields {
     const text = flags[name as keyof typeof LARGEST]
     if (text === undefined) return []
     if (/^\d{1,10}$/u.test(text) && Number(text) <= largest) return [[name, Number(text)] as const]
-    throw new HoldfastError('Usage', `Cannot read "${text}" as --${name}: a number up to ${largest} is wanted`)
+    throw new HoldfastError('Usage', `Cannot read "${text}" as --${name}: expected a number up to ${largest}`)
   })
   const { group, text, mail } = flags
   return {

@@ -74,7 +74,8 @@ function headLines(status: StackStatus, paint: Paint, { now, width = Infinity }:
   const working = machines.filter((machine) => machine.state === 'ready' || machine.state === 'degraded').length
   const rest = {
     ready: `, ${machines.length} machines`,
-    degraded: working === machines.length ? `, ${working} machines` : `, ${working} of ${machines.length} machines work`,
+    degraded:
+      working === machines.length ? `, ${working} machines` : `, ${working} of ${machines.length} machines work`,
     down: `, ${ready} of ${machines.length} machines ready`,
     stopped: `${stoppedAt === undefined ? '' : ` ${formatAge(stoppedAt, now)} ago`} by "holdfast down", ${machines.length} machines; "holdfast up" starts it`,
     absent: `: it was never created, or was removed; "holdfast up ${file}" creates it`,

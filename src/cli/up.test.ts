@@ -49,8 +49,10 @@ describe('a stack that is degraded', () => {
   test('is neither one that is ready nor one that does not work', () => {
     expect(degradation({ ...degraded, state: 'ready' })).toBeUndefined()
     expect(degradation({ ...degraded, state: 'down' })).toBeUndefined()
-    expect([exitCodeFor({ state: 'ready' }), exitCodeFor({ state: 'down' }), exitCodeFor({ state: 'stopped' })]).toEqual([
-      0, 1, 1,
-    ])
+    expect([
+      exitCodeFor({ state: 'ready' }),
+      exitCodeFor({ state: 'down' }),
+      exitCodeFor({ state: 'stopped' }),
+    ]).toEqual([0, 1, 1])
   })
 })

@@ -195,6 +195,6 @@ function parseTimeout(text: string | undefined): number {
   if (seconds > 0 && seconds <= 86_400) return seconds * 1000
   throw new HoldfastError(
     'Usage',
-    `Cannot wait "${text}" seconds: not a number of seconds; 1 to 86400 are wanted after --timeout`,
+    `Cannot wait "${text}" seconds: not a number of seconds; expected 1 to 86400 after --timeout`,
   )
 }

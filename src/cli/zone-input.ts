@@ -21,7 +21,7 @@ export interface InputZone extends LoadedZone {
 /** `-` is stdin, which says nothing about the zone it holds. */
 export async function readInput(path: string, origin: Uint8Array | undefined, io: Io): Promise<InputZone> {
   if (path === '-' && origin === undefined)
-    throw new HoldfastError('Usage', 'Cannot tell which zone is on stdin: "ORIGIN -" or --origin NAME is wanted')
+    throw new HoldfastError('Usage', 'Cannot tell which zone is on stdin: expected "ORIGIN -" or --origin NAME')
   const label = path === '-' ? 'stdin' : path
   const text = path === '-' ? await buffer(io.stdin) : readFile(path)
   return checkText(label, origin ?? guessOrigin(path), text)

@@ -63,7 +63,7 @@ async function readInputs(positionals: readonly string[], origin: string | undef
   if (positionals.length === 2 && second === '-' && origin === undefined)
     return [await readInput('-', parseOrigin(first), io)]
   if (origin !== undefined && positionals.length > 1)
-    throw new HoldfastError('Usage', `Cannot put ${positionals.length} files as zone "${origin}": one file is wanted`)
+    throw new HoldfastError('Usage', `Cannot put ${positionals.length} files as zone "${origin}": expected one file`)
   const inputs: InputZone[] = []
   for (const path of positionals)
     inputs.push(await readInput(path, origin === undefined ? undefined : parseOrigin(origin), io))
@@ -83,7 +83,7 @@ function readRevision(text: string | undefined, inputs: readonly InputZone[]): b
   if (inputs.length > 1)
     throw new HoldfastError('Usage', 'Cannot use --expect-revision with several files: each zone has its own')
   if (!/^\d{1,18}$/u.test(text))
-    throw new HoldfastError('Usage', `Cannot read "${text}" as --expect-revision: a number is wanted`)
+    throw new HoldfastError('Usage', `Cannot read "${text}" as --expect-revision: expected a number`)
   return BigInt(text)
 }
 
@@ -138,7 +138,7 @@ function tooLarge(plans: readonly ZonePlan[], cause: HoldfastError): HoldfastErr
   const { input } = plans.toSorted((a, b) => b.input.text.length - a.input.text.length)[0]
   return new HoldfastError(
     'ZoneTooLarge',
-    `Cannot store zone "${keyName(input.origin)}": its ${input.text.length} bytes are more than etcd takes at once; a smaller zone, or an etcd with a larger --max-request-bytes, is wanted`,
+    `Cannot store zone "${keyName(input.origin)}": its ${input.text.length} bytes are more than etcd takes at once; expected a smaller zone, or an etcd with a larger --max-request-bytes,`,
     { cause },
   )
 }

@@ -120,7 +120,7 @@ function ambiguous(name: string, keys: readonly { readonly name: string }[]): Ho
   const each = keys.map((key) => `"${key.name}"`).join(' and ')
   return new HoldfastError(
     'ZoneAmbiguous',
-    `Cannot choose zone "${name}": the keys ${each} name it; one of them, exactly as it is, is wanted`,
+    `Cannot choose zone "${name}": the keys ${each} name it; expected one of them, exactly as it is,`,
     { hint: 'a zone has one key: "holdfast zone rm" removes the others' },
   )
 }
@@ -133,7 +133,7 @@ export function keyName(origin: Uint8Array): string {
 
 export function parseOrigin(text: string): Uint8Array {
   if (text === '@')
-    throw new HoldfastError('Usage', 'Cannot read the name "@": it is the origin of a zone file; a name is wanted')
+    throw new HoldfastError('Usage', 'Cannot read the name "@": it is the origin of a zone file; expected a name')
   try {
     return parseName(text, ROOT)
   } catch (error) {

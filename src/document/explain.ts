@@ -2,7 +2,7 @@
 // schema are the part after "wanted"; for unknown keys and words they are the list of known ones.
 
 import { z } from 'zod'
-import { closest } from '../lib/closest.ts'
+import { oneOf, suggestion } from '../lib/closest.ts'
 import { formatPath, type Located, type Path, type Problem } from './located.ts'
 import { quote, SECRET_PLACES } from './values.ts'
 
@@ -43,7 +43,7 @@ function explainOne(issue: Issue, path: Path, document: Located): Problem[] {
     case 'too_small':
     case 'too_big': {
       const value = valueAt(document.value, path)
-      if (typeof value === 'number') return at(`${formatPath(path)} is ${value}; wanted: ${issue.message}`)
+      if (typeof value === 'number') return at(`${formatPath(path)} is ${value}; expected ${issue.message}`)
       return at(notWanted(path, value, issue.message))
     }
     default:
@@ -64,24 +64,19 @@ function isOtherKind({ code }: Issue): boolean {
 
 function notWanted(path: Path, value: unknown, wanted: string): string {
   if (value === undefined && path.length > 0) return missing(path, wanted)
-  return `${path.length === 0 ? 'the file' : formatPath(path)} is ${kindOf(value)}; wanted: ${wanted}`
+  return `${path.length === 0 ? 'the file' : formatPath(path)} is ${kindOf(value)}; expected ${wanted}`
 }
 
 function unknownWord(path: Path, value: unknown, known: readonly unknown[]): string {
   const words = known.map(String)
-  if (value === undefined) return missing(path, `one of ${words.join(' ')}`)
-  if (typeof value !== 'string') return notWanted(path, value, `one of ${words.join(' ')}`)
+  if (value === undefined) return missing(path, oneOf(words))
+  if (typeof value !== 'string') return notWanted(path, value, oneOf(words))
   return `${formatPath(path)}: unknown word ${quote(value)}; ${suggestion(value, words)}`
 }
 
 function missing(path: Path, wanted: string): string {
   const above = path.slice(0, -1)
-  return `${above.length === 0 ? 'the file' : formatPath(above)} has no "${String(path.at(-1))}"; wanted: ${wanted}`
-}
-
-function suggestion(word: string, known: readonly string[]): string {
-  const near = closest(word, known)
-  return near === undefined ? `known: ${known.join(' ')}` : `did you mean "${near}"?`
+  return `${above.length === 0 ? 'the file' : formatPath(above)} has no "${String(path.at(-1))}"; expected ${wanted}`
 }
 
 /** Scalars are not shown: they may be secrets. */

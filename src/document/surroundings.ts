@@ -61,7 +61,7 @@ export class Surroundings {
     const value = env === undefined ? this.#secretFile(file, path) : (this.#context.env[env] ?? '')
     if (value === '') {
       const what = env === undefined ? `the file ${quote(file)} is empty` : `the variable ${quote(env)} is not set`
-      this.problem(path, `${what}; wanted: the secret in it`)
+      this.problem(path, `${what}; expected the secret in it`)
     }
     return value === undefined ? undefined : new Secret(value)
   }
@@ -80,7 +80,7 @@ export class Surroundings {
     try {
       return read(this.path(file))
     } catch (thrown) {
-      this.problem(path, `${quote(file)} is ${what} (${reasonOf(thrown)}); wanted: one that can be read`)
+      this.problem(path, `${quote(file)} is ${what} (${reasonOf(thrown)}); expected one that can be read`)
       return undefined
     }
   }

@@ -24,7 +24,7 @@ export function written<T>(parse: (text: string) => T | undefined, title: string
     .transform((text, context): T => {
       const value = parse(text)
       if (value !== undefined) return value
-      context.addIssue({ code: 'custom', message: `${quote(text)} is not ${what}; wanted: ${wanted}` })
+      context.addIssue({ code: 'custom', message: `${quote(text)} is not ${what}; expected ${wanted}` })
       return z.NEVER
     })
 }
@@ -42,8 +42,8 @@ export const endpoint = z
     const value = parseEndpoint(text)
     if (value !== undefined) return value
     const message = text.includes('@')
-      ? 'the endpoint has a user in it; wanted: "username" and "password" beside "endpoints"'
-      : `${quote(text)} is not an endpoint; wanted: an address with its port, such as https://10.0.0.1:2379`
+      ? 'the endpoint has a user in it; expected "username" and "password" beside "endpoints"'
+      : `${quote(text)} is not an endpoint; expected an address with its port, such as https://10.0.0.1:2379`
     context.addIssue({ code: 'custom', message })
     return z.NEVER
   })
@@ -101,8 +101,8 @@ export function duration({ from = '0s', to }: Limits = {}) {
       if (ms !== undefined && ms >= least && ms <= most) return ms
       const message =
         ms === undefined
-          ? `${quote(String(value))} is not a duration; wanted: ${wanted}`
-          : `${value} is out of range; wanted: ${range}`
+          ? `${quote(String(value))} is not a duration; expected ${wanted}`
+          : `${value} is out of range; expected ${range}`
       context.addIssue({ code: 'custom', message })
       return z.NEVER
     })
@@ -124,7 +124,7 @@ export const secret = z.union(
       file: path.describe('Path of a file that holds it; a line break at its end is not part of it.').optional(),
       env: text('the name of a variable').describe('Name of an environment variable that holds it.').optional(),
     }).refine(({ file, env }) => (file === undefined) !== (env === undefined), {
-      error: 'a secret is in one place; wanted: either "file" or "env"',
+      error: 'a secret is in one place; expected either "file" or "env"',
     }),
   ],
   { error: 'text, { file: PATH } or { env: VARIABLE }' },

@@ -24,8 +24,8 @@ import type { Located, Path, Problem } from './located.ts'
 /** Far above what anybody writes, far below what fills the memory. */
 const MOST_ALIASES = 10_000
 
-const ENDLESS = 'aliases lead on without end; wanted: anchors that do not hold themselves'
-const NO_MERGE = 'a merge key "<<" has something else than a map; wanted: an alias of a map, or a list of them'
+const ENDLESS = 'aliases lead on without end; expected anchors that do not hold themselves'
+const NO_MERGE = 'a merge key "<<" has something else than a map; expected an alias of a map, or a list of them'
 
 export class YamlText implements Located {
   readonly faults: readonly Problem[]
@@ -90,7 +90,7 @@ export class YamlText implements Located {
   #lostAliases(): Problem[] {
     const lost = [...this.#targets].filter(([, target]) => target === undefined)
     return lost.map(([alias]) =>
-      this.#fault(offsetOf(alias) ?? 0, 'an alias without its anchor; wanted: the anchor above it'),
+      this.#fault(offsetOf(alias) ?? 0, 'an alias without its anchor; expected the anchor above it'),
     )
   }
 
@@ -122,14 +122,14 @@ export class YamlText implements Located {
 
 function wordsOf({ code, message }: YAMLError): string {
   const words: Readonly<Partial<Record<ErrorCode, string>>> = {
-    DUPLICATE_KEY: 'a key stands twice in one map; wanted: once',
-    MULTIPLE_DOCS: 'a second document starts here; wanted: one in a file',
-    NON_STRING_KEY: 'a key is not text; wanted: a word',
-    TAB_AS_INDENT: 'a tab indents the line; wanted: spaces',
-    BAD_INDENT: `${message}; wanted: YAML`,
-    MISSING_CHAR: `${message}; wanted: YAML`,
+    DUPLICATE_KEY: 'a key stands twice in one map; expected once',
+    MULTIPLE_DOCS: 'a second document starts here; expected one in a file',
+    NON_STRING_KEY: 'a key is not text; expected a word',
+    TAB_AS_INDENT: 'a tab indents the line; expected spaces',
+    BAD_INDENT: `${message}; expected YAML`,
+    MISSING_CHAR: `${message}; expected YAML`,
   }
-  return words[code] ?? 'this is not YAML; wanted: YAML 1.2, with texts in quotes where they have special characters'
+  return words[code] ?? 'this is not YAML; expected YAML 1.2, with texts in quotes where they have special characters'
 }
 
 function offsetOf(node: unknown): number | undefined {

@@ -18,7 +18,7 @@ export function parseEndpoints({ endpoints, tls }: EtcdOptions): readonly Endpoi
   if (parsed.length > 0) return parsed
   throw new HoldfastError(
     'EtcdEndpoint',
-    'Cannot use etcd: no endpoint is given; at least one "https://host:2379" is wanted',
+    'Cannot use etcd: no endpoint is given; expected at least one "https://host:2379"',
   )
 }
 

@@ -102,7 +102,7 @@ async function listOf(build: Build, archive: Archive, request: ImageRequest): Pr
   if (architecture !== ARCHITECTURE)
     throw new HoldfastError(
       'ImageArchitecture',
-      `Cannot build an image for ${architecture}: its disks are started by a BIOS; a host with ${ARCHITECTURE} is wanted`,
+      `Cannot build an image for ${architecture}: its disks are started by a BIOS; expected a host with ${ARCHITECTURE}`,
     )
   const { list, plain, morePackages } = request
   if (list === undefined) return choosePackages(build, archive, wantedPackages(plain, morePackages))

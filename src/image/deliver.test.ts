@@ -46,7 +46,7 @@ describe('a disk', () => {
     const place = { format: 'qcow2', output: output() } as const
     const refusal = expect.objectContaining({
       code: 'ImageExists',
-      message: `Cannot write "${output()}": another image is there, and it may be the base of disks; another name is wanted`,
+      message: `Cannot write "${output()}": another image is there, and it may be the base of disks; expected another name`,
       hint: `for instance --output ${directory}/base-bbbb000000000002.qcow2`,
     })
     await deliver()
@@ -67,7 +67,7 @@ describe('a root directory', () => {
     expect(readdirSync(output)).toEqual(['file'])
     expect(image.sizeBytes).toBe(4)
     expect(existsSync(left)).toBe(false)
-    expect(() => checkPlace({ format: 'directory', output })).toThrow('a new directory is wanted')
+    expect(() => checkPlace({ format: 'directory', output })).toThrow('expected a new directory')
   })
 
   test('that cannot be written is told', async () => {

@@ -41,7 +41,7 @@ export async function deliverRoot(build: Build, root: string, about: Unmeasured,
 /** A directory is not replaced: it may be in use. */
 export function checkPlace({ format, output }: Place): void {
   if (format !== 'directory' || output === undefined || !existsSync(output)) return
-  throw new HoldfastError('FileUnwritable', `Cannot write "${output}": it is there already; a new directory is wanted`)
+  throw new HoldfastError('FileUnwritable', `Cannot write "${output}": it is there already; expected a new directory`)
 }
 
 /** The disk with that hash, if the place has it already. Throws when another one is there. */
@@ -53,7 +53,7 @@ export function findDelivered({ format, output }: Place, hash: string): Delivere
   const another = join(dirname(output), `${basename(output, extension)}-${hash}${extension}`)
   throw new HoldfastError(
     'ImageExists',
-    `Cannot write "${output}": another image is there, and it may be the base of disks; another name is wanted`,
+    `Cannot write "${output}": another image is there, and it may be the base of disks; expected another name`,
     { hint: `for instance --output ${another}` },
   )
 }

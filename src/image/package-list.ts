@@ -35,7 +35,7 @@ export async function checkPackages(build: Build, archive: Archive, list: Packag
   if (more.length > 0)
     throw new HoldfastError(
       'ImageListInvalid',
-      `Cannot build from the list: its packages need more, such as "${more[0]}"; a list that a build has written is wanted`,
+      `Cannot build from the list: its packages need more, such as "${more[0]}"; expected a list that a build has written`,
     )
 }
 
@@ -50,7 +50,7 @@ export function parsePackageList(text: string, file: string): PackageList {
   } catch (error) {
     throw new HoldfastError(
       'ImageListInvalid',
-      `Cannot read the list of packages "${file}": it is not one; the .json beside an image is wanted`,
+      `Cannot read the list of packages "${file}": it is not one; expected the .json beside an image`,
       { cause: error },
     )
   }

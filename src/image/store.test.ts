@@ -49,7 +49,7 @@ test('a name, a hash and the beginning of a hash select an image; all of a name 
   expect(hashes('bookworm-amd64-plain')).toEqual(['bbbb000000000001'])
   expect(hashes('bbbb')).toEqual(['bbbb000000000001'])
   expect(hashes('bookworm-amd64', true)).toEqual(['aaaa000000000002', 'aaaa000000000001'])
-  expect(() => hashes('bookworm-amd64')).toThrow('a hash or --all is wanted')
+  expect(() => hashes('bookworm-amd64')).toThrow('expected a hash or --all')
   expect(() => hashes('trixie')).toThrow('none in')
   expect(() => hashes('b')).toThrow('none in')
 })

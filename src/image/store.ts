@@ -56,7 +56,7 @@ export class ImageStore {
     if (found.length > 1 && !all)
       throw new HoldfastError(
         'ImageUnknown',
-        `Cannot tell which image "${which}" is: ${found.map(({ hash }) => hash).join(', ')} are there; a hash or --all is wanted`,
+        `Cannot tell which image "${which}" is: ${found.map(({ hash }) => hash).join(', ')} are there; expected a hash or --all`,
       )
     return found
   }

@@ -72,7 +72,7 @@ describe('where the configuration is', () => {
     expect(site).toMatchObject({ server: 'https://other:1', identity: { token: 't0ken' } })
     expect(await findSite({ server: 'http://127.0.0.1:8001' }, {})).toMatchObject({ identity: {} })
     await expect(findSite({ server: 'api:6443' }, {})).rejects.toThrow(
-      'Cannot use the API server "api:6443": it is no URL; https://host:port is wanted',
+      'Cannot use the API server "api:6443": it is no URL; expected https://host:port',
     )
   })
 
@@ -86,35 +86,35 @@ describe('what is wrong with a kubeconfig', () => {
   test('a file that is not there', async () => {
     expect(await refusal('/nowhere/config')).toMatchObject({
       code: 'KubeconfigInvalid',
-      message: 'Cannot use kubeconfig "/nowhere/config": no such file or directory; a file that can be read is wanted',
+      message: 'Cannot use kubeconfig "/nowhere/config": no such file or directory; expected a file that can be read',
     })
   })
 
   test('text that is no YAML, without a word of it', async () => {
     const file = write('users:\n- token: "s3cret\n')
-    expect((await refusal(file)).message).toMatch(/line \d+, column \d+ is no valid YAML; a kubeconfig is wanted$/u)
+    expect((await refusal(file)).message).toMatch(/line \d+, column \d+ is no valid YAML; expected a kubeconfig$/u)
     expect((await refusal(file)).message).not.toContain('s3cret')
   })
 
   test('YAML that is no kubeconfig', async () => {
     expect((await refusal(write('- a'))).message).toContain('it is no map')
-    expect((await refusal(write('a: b'))).message).toContain('it names no current-context; contexts are wanted')
+    expect((await refusal(write('a: b'))).message).toContain('it names no current-context; expected contexts')
   })
 
   test('an unknown context, with those that there are', async () => {
     expect((await refusal(write(config()), 'prod')).message).toContain(
-      'it has no context "prod"; one of "lab" is wanted',
+      'it has no context "prod"; expected one of "lab"',
     )
   })
 
   test.each([
-    ['a cluster that is not there', { context: { cluster: 'x' } }, 'it has no cluster "x"; one of "lab" is wanted'],
-    ['a user that is not there', { context: { user: 'x' } }, 'it has no user "x"; one of "lab" is wanted'],
-    ['no server', { cluster: { server: '' } }, 'cluster "lab": it has no server; one is wanted'],
+    ['a cluster that is not there', { context: { cluster: 'x' } }, 'it has no cluster "x"; expected one of "lab"'],
+    ['a user that is not there', { context: { user: 'x' } }, 'it has no user "x"; expected one of "lab"'],
+    ['no server', { cluster: { server: '' } }, 'cluster "lab": it has no server; expected one'],
     ['a server that is no URL', { cluster: { server: 'api:1' } }, 'cluster "lab": its server is no URL'],
     ['a token that is no text', { user: { token: 123 } }, 'user "lab": its token is no text'],
-    ['a certificate alone', { user: { 'client-certificate-data': 'YQ==' } }, 'both are wanted'],
-    ['no command', { user: { exec: {} } }, 'user "lab": its exec has no command; one is wanted'],
+    ['a certificate alone', { user: { 'client-certificate-data': 'YQ==' } }, 'expected both'],
+    ['no command', { user: { exec: {} } }, 'user "lab": its exec has no command; expected one'],
     [
       'a file that is not there',
       { cluster: { 'certificate-authority': 'ca.crt' } },
@@ -249,7 +249,7 @@ describe('credentials', () => {
       'Cannot use the credentials of "/bin/sh": it failed with "log in first"',
     )
     const secret = authorization(plugin('echo s3cret-token'))
-    await expect(secret).rejects.toThrow('it did not print an ExecCredential; JSON with a status is wanted')
+    await expect(secret).rejects.toThrow('it did not print an ExecCredential; expected JSON with a status')
     await expect(secret).rejects.not.toThrow('s3cret')
   })
 

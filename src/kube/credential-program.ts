@@ -69,7 +69,7 @@ function programFailed({ command, installHint }: CredentialProgram, error: unkno
 /** Its last words, unless they are what it should have given. */
 function reasonOfProgram(error: unknown, code: string | undefined): string {
   if (error instanceof SyntaxError || error instanceof TypeError)
-    return 'it did not print an ExecCredential; JSON with a status is wanted'
+    return 'it did not print an ExecCredential; expected JSON with a status'
   if (code !== undefined) return `it cannot be run (${reasonOf(error)})`
   const words = messageOf(error).trim().split('\n').at(-1) ?? ''
   return words === '' ? 'it failed without a word' : `it failed with "${words.slice(0, LONGEST_REASON)}"`

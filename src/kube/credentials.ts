@@ -53,7 +53,7 @@ async function readToken(file: string): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).trim()
   } catch (error) {
-    const text = `Cannot read the token "${file}": ${reasonOf(error)}; a file with a bearer token is wanted`
+    const text = `Cannot read the token "${file}": ${reasonOf(error)}; expected a file with a bearer token`
     throw new HoldfastError('KubeCredentials', text, { cause: error, retryable: true })
   }
 }

@@ -20,7 +20,7 @@ describe('a forbidden request names the permission and the rule to add', () => {
     expect(error).toMatchObject({
       code: 'KubeForbidden',
       message:
-        'Cannot list things: user "eve" may not watch things.example.org in all namespaces; that permission is wanted',
+        'Cannot list things: user "eve" may not watch things.example.org in all namespaces; expected that permission',
       hint: 'Add to a ClusterRole that is bound to "eve": { apiGroups: ["example.org"], resources: ["things"], verbs: ["list", "watch"] }',
     })
   })
@@ -47,7 +47,7 @@ test('a resource that is not known is one that is not installed', () => {
   expect(explain(404, '404 page not found\n')).toMatchObject({
     code: 'KubeResourceMissing',
     message:
-      'Cannot list things: the API server at "https://api" does not know things.example.org in version v1; its definition is wanted',
+      'Cannot list things: the API server at "https://api" does not know things.example.org in version v1; expected its definition',
     hint: 'Install the CustomResourceDefinition "things.example.org" with version v1',
   })
 })

@@ -52,7 +52,7 @@ export function explainFailure({ what, path, access }: Task, cause: StatusFailur
     case 401:
       return new HoldfastError(
         'KubeUnauthorized',
-        `Cannot ${what}: ${place} does not accept the credentials of ${access.origin}; valid ones are wanted`,
+        `Cannot ${what}: ${place} does not accept the credentials of ${access.origin}; expected valid ones`,
         { cause },
       )
     case 403:
@@ -105,7 +105,7 @@ function explainForbidden(what: string, cause: StatusFailure): HoldfastError {
     user === 'system:anonymous'
       ? 'The API server does not know who asks: give credentials'
       : `Add to a ${role} that is bound to "${user}": ${rule}`
-  const text = `Cannot ${what}: user "${user}" may not ${permission}; that permission is wanted`
+  const text = `Cannot ${what}: user "${user}" may not ${permission}; expected that permission`
   return new HoldfastError('KubeForbidden', text, { hint, cause })
 }
 
@@ -115,7 +115,7 @@ function explainMissing(what: string, place: string, path: string, cause: Status
     return new HoldfastError('KubeFailed', `Cannot ${what}: ${place} has no "${path}"`, { cause })
   const { group, version } = resource
   const name = resourceName(resource)
-  const text = `Cannot ${what}: ${place} does not know ${name} in version ${version}; its definition is wanted`
+  const text = `Cannot ${what}: ${place} does not know ${name} in version ${version}; expected its definition`
   const hint = group.includes('.')
     ? `Install the CustomResourceDefinition "${name}" with version ${version}`
     : undefined

@@ -15,7 +15,7 @@ export async function findSite(options: KubeOptions, env: Environment): Promise<
   if (!URL.canParse(server) || !/^https?:/u.test(server))
     throw new HoldfastError(
       'KubeconfigInvalid',
-      `Cannot use the API server "${server}": it is no URL; https://host:port is wanted`,
+      `Cannot use the API server "${server}": it is no URL; expected https://host:port`,
     )
   const site = (await configuredSite(options, env)) ?? NOBODY
   return { ...site, server: server.replace(/\/+$/u, '') }
@@ -36,7 +36,7 @@ function defaultFiles({ KUBECONFIG, HOME }: Environment): string[] {
 }
 
 function missing(sought: string): never {
-  const text = `Cannot find ${sought}: KUBECONFIG is not set, "~/.kube/config" is not there, and this is no pod with a service account; a kubeconfig is wanted`
+  const text = `Cannot find ${sought}: KUBECONFIG is not set, "~/.kube/config" is not there, and this is no pod with a service account; expected a kubeconfig`
   throw new HoldfastError('KubeconfigMissing', text)
 }
 

@@ -40,7 +40,7 @@ export class Entry {
 
   requiredText(field: string): string {
     const value = this.text(field)
-    if (value === undefined) throw this.invalid(`it has no ${field}; one is wanted`)
+    if (value === undefined) throw this.invalid(`it has no ${field}; expected one`)
     return value
   }
 
@@ -73,7 +73,7 @@ export class Entry {
     try {
       return await readFile(path)
     } catch (error) {
-      throw this.invalid(`its ${field} "${path}" cannot be read (${reasonOf(error)}); a PEM file is wanted`, error)
+      throw this.invalid(`its ${field} "${path}" cannot be read (${reasonOf(error)}); expected a PEM file`, error)
     }
   }
 }

@@ -10,7 +10,7 @@ export async function readIdentity(user: Entry, cluster: Cluster): Promise<Ident
   const cert = await user.pem('client-certificate')
   const key = await user.pem('client-key')
   if ((cert === undefined) !== (key === undefined))
-    throw user.invalid('it has a client certificate or a client key alone; both are wanted')
+    throw user.invalid('it has a client certificate or a client key alone; expected both')
   const token = user.text('token')
   const tokenFile = user.path('tokenFile')
   const username = user.text('username')
@@ -33,7 +33,7 @@ function readExec(user: Entry, cluster: Cluster): CredentialProgram | undefined 
   const exec = user.map('exec')
   if (exec === undefined) return undefined
   const { command, args, apiVersion, provideClusterInfo, installHint, env: own } = exec
-  if (typeof command !== 'string' || command === '') throw user.invalid('its exec has no command; one is wanted')
+  if (typeof command !== 'string' || command === '') throw user.invalid('its exec has no command; expected one')
   const info = {
     apiVersion,
     kind: 'ExecCredential',

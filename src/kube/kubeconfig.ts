@@ -23,7 +23,7 @@ export async function readKubeconfig(files: readonly string[], context: string |
   const user = userName === undefined ? undefined : find(documents, 'users', 'user', userName)
   const server = cluster.requiredText('server').replace(/\/+$/u, '')
   if (!URL.canParse(server) || !/^https?:/u.test(server))
-    throw cluster.invalid('its server is no URL; https://host:port is wanted')
+    throw cluster.invalid('its server is no URL; expected https://host:port')
   const trust = {
     ca: await cluster.pem('certificate-authority'),
     insecure: cluster.flag('insecure-skip-tls-verify'),
@@ -56,7 +56,7 @@ async function readDocuments(files: readonly string[]): Promise<Document[]> {
 
 async function readDocument(file: string): Promise<Document> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw invalid(file, `${reasonOf(error)}; a file that can be read is wanted`, error)
+    throw invalid(file, `${reasonOf(error)}; expected a file that can be read`, error)
   })
   const { LineCounter, parseDocument } = await import('yaml')
   const lineCounter = new LineCounter()
@@ -64,11 +64,11 @@ async function readDocument(file: string): Promise<Document> {
   const [fault] = parsed.errors
   if (fault !== undefined) {
     const { line, col } = lineCounter.linePos(fault.pos[0])
-    throw invalid(file, `line ${line}, column ${col} is no valid YAML; a kubeconfig is wanted`)
+    throw invalid(file, `line ${line}, column ${col} is no valid YAML; expected a kubeconfig`)
   }
   const content: unknown = parsed.toJS()
   if (typeof content !== 'object' || content === null || Array.isArray(content))
-    throw invalid(file, 'it is no map; a kubeconfig with clusters, users and contexts is wanted')
+    throw invalid(file, 'it is no map; expected a kubeconfig with clusters, users and contexts')
   return { file: resolve(file), content: { ...content } }
 }
 
@@ -99,5 +99,5 @@ function entries(list: unknown): Readonly<Record<string, unknown>>[] {
 
 function wanted(documents: readonly Document[], list: string): string {
   const names = documents.flatMap(({ content }) => entries(content[list]).map(({ name }) => `"${String(name)}"`))
-  return names.length === 0 ? `${list} are wanted` : `one of ${names.join(', ')} is wanted`
+  return names.length === 0 ? `expected ${list}` : `expected one of ${names.join(', ')}`
 }

@@ -42,20 +42,20 @@ test.each([
 })
 
 test.each([
-  ['a=b,', 'it ends at column 5; wanted a key'],
-  [',a', '"," stands at column 1; wanted a key'],
-  ['a b', '"b" stands at column 3; wanted "," or one of'],
-  ['a=b c', '"c" stands at column 5; wanted "," or the end'],
-  ['a=b=c', '"=" stands at column 4; wanted "," or the end'],
-  ['!a=b', '"=" stands at column 3; wanted "," or the end'],
-  ['a in x', '"x" stands at column 6; wanted "("'],
-  ['a in ()', '")" stands at column 7; wanted at least one value'],
-  ['a in (x', 'it ends at column 8; wanted "," or ")"'],
-  ['n>x', '"x" stands at column 3; wanted an integer'],
-  ['-a=b', '"-a" stands at column 1; wanted a key'],
-  ['UPPER.example/a=b', '"UPPER.example/a" stands at column 1; wanted a key'],
-  ['a=b/c', '"b/c" stands at column 3; wanted a value'],
-  [`a=${'x'.repeat(64)}`, 'wanted a value of at most 63'],
+  ['a=b,', 'it ends at column 5; expected a key'],
+  [',a', '"," stands at column 1; expected a key'],
+  ['a b', '"b" stands at column 3; expected "," or one of'],
+  ['a=b c', '"c" stands at column 5; expected "," or the end'],
+  ['a=b=c', '"=" stands at column 4; expected "," or the end'],
+  ['!a=b', '"=" stands at column 3; expected "," or the end'],
+  ['a in x', '"x" stands at column 6; expected "("'],
+  ['a in ()', '")" stands at column 7; expected at least one value'],
+  ['a in (x', 'it ends at column 8; expected "," or ")"'],
+  ['n>x', '"x" stands at column 3; expected an integer'],
+  ['-a=b', '"-a" stands at column 1; expected a key'],
+  ['UPPER.example/a=b', '"UPPER.example/a" stands at column 1; expected a key'],
+  ['a=b/c', '"b/c" stands at column 3; expected a value'],
+  [`a=${'x'.repeat(64)}`, 'expected a value of at most 63'],
 ])('%s is refused with its place', (text, expected) => {
   expect(() => parseSelector(text)).toThrow(expect.objectContaining({ code: 'SelectorInvalid' }))
   expect(() => parseSelector(text)).toThrow(expected)
@@ -83,9 +83,9 @@ test('an absent selector object selects nothing, an empty one everything', () =>
 
 test('a selector object with an unknown operator or without values is refused', () => {
   expect(() => selectorOf({ matchExpressions: [{ key: 'a', operator: 'Like', values: ['b'] }] })).toThrow(
-    'Cannot read selector "matchExpressions of a": operator "Like"; wanted In, NotIn, Exists or DoesNotExist',
+    'Cannot read selector "matchExpressions of a": operator "Like"; expected In, NotIn, Exists or DoesNotExist',
   )
   expect(() => selectorOf({ matchExpressions: [{ key: 'a', operator: 'In' }] })).toThrow(
-    'no values; wanted at least one',
+    'no values; expected at least one',
   )
 })

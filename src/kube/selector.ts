@@ -215,6 +215,6 @@ function isInteger(text: string | undefined): text is string {
 function invalid(selector: string, found: string, wanted: string): HoldfastError {
   return new HoldfastError(
     'SelectorInvalid',
-    `Cannot read selector ${JSON.stringify(selector)}: ${found}; wanted ${wanted}`,
+    `Cannot read selector ${JSON.stringify(selector)}: ${found}; expected ${wanted}`,
   )
 }

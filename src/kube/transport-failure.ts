@@ -35,20 +35,20 @@ function reasonOf(code: string, { silent, message }: TransportFailure): string {
 function trustProblem(code: string, { cause }: TransportFailure): string | undefined {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     const names = (cause as { readonly cert?: PeerCertificate }).cert?.subjectaltname ?? 'nobody'
-    return `is not for that host but for ${names}; one of these is wanted as server or tls-server-name`
+    return `is not for that host but for ${names}; expected one of these as server or tls-server-name`
   }
-  if (code === 'CERT_HAS_EXPIRED') return 'has expired; a valid one is wanted'
+  if (code === 'CERT_HAS_EXPIRED') return 'has expired; expected a valid one'
   if (code === 'CERT_NOT_YET_VALID') return 'is not valid yet; check the clocks'
   if (/SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY|DECRYPT)|CERT_(?:SIGNATURE|UNTRUSTED|REJECTED|CHAIN)|INVALID_CA/u.test(code))
-    return 'is signed by an authority that is not trusted; its certificate-authority is wanted'
+    return 'is signed by an authority that is not trusted; expected its certificate-authority'
   return undefined
 }
 
 function ownProblem(code: string, { message }: TransportFailure): string | undefined {
   if (code.includes('ALERT'))
-    return 'the API server refuses the client certificate; one that its authority has signed is wanted'
+    return 'the API server refuses the client certificate; expected one that its authority has signed'
   if (!code.startsWith('ERR_OSSL')) return undefined
-  return `certificates or keys cannot be used (${oneLine(message)}); such in PEM form are wanted`
+  return `certificates or keys cannot be used (${oneLine(message)}); expected such in PEM form`
 }
 
 function codeOf(cause: unknown): string {

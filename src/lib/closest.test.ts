@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { closest } from './closest.ts'
+import { closest, oneOf, suggestion } from './closest.ts'
 
 const commands = ['dns', 'zone check', 'forward', 'loadbalance', 'health']
 
@@ -26,4 +26,12 @@ test('a part of one word finds it, a part of several finds none', () => {
 
 test('the nearest of several neighbours wins, not the first', () => {
   expect(closest('ready', ['read', 'reads', 'ready'])).toBe('ready')
+})
+
+test('a message about an unknown word has the one that is meant, or a list that is never long', () => {
+  expect(suggestion('memmbers', ['members', 'version'])).toBe('did you mean "members"?')
+  expect(suggestion('x', ['local', 'libvirt'])).toBe('expected one of local, libvirt')
+  expect(suggestion('xyz', [...'abcdefgh'])).toBe('expected one of a, b, c, d, e, f, g, h')
+  expect(suggestion('xyz', [...'abcdefghi'])).toBe('expected one of a, b, c, d, e, … (9 in all)')
+  expect([oneOf(['a']), oneOf([])]).toEqual(['a', 'none'])
 })

@@ -2,6 +2,21 @@
 // that the word is a part of.
 
 const SHORTEST_PART = 3
+/** A longer list of words is cut to its beginning: its reader looks it up in the reference. */
+const LONGEST_LIST = 8
+const BEGINNING = 5
+
+/** The end of a message about an unknown word: `did you mean "x"?`, or `expected one of a, b, c`. */
+export function suggestion(word: string, known: readonly string[]): string {
+  const near = closest(word, known)
+  return near === undefined ? `expected ${oneOf(known)}` : `did you mean "${near}"?`
+}
+
+export function oneOf(words: readonly string[]): string {
+  if (words.length < 2) return words[0] ?? 'none'
+  if (words.length <= LONGEST_LIST) return `one of ${words.join(', ')}`
+  return `one of ${words.slice(0, BEGINNING).join(', ')}, … (${words.length} in all)`
+}
 
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   // One slip in three letters is a typing error; more is another word. Nothing is near a word without a letter in common.

@@ -49,7 +49,7 @@ function word(what: string, pattern = /^[\w.:/@-]*$/u) {
 }
 
 const LOGIN_IN_SOURCE =
-  'the address has a user or a password in it, which everybody on the machine could read; wanted: it without, and the login in a file in /etc/apt/auth.conf.d of the image'
+  'the address has a user or a password in it, which everybody on the machine could read; expected it without, and the login in a file in /etc/apt/auth.conf.d of the image'
 
 const tag = (standard: string) => preset(word('a tag'), standard)
 

@@ -22,7 +22,7 @@ export function maybeEmpty(wanted: string, isTaken: (word: string) => boolean = 
     .transform((word, context) => {
       if (word === '') return undefined
       if (isTaken(word)) return word
-      context.addIssue({ code: 'custom', message: `${quote(word)} cannot be used; wanted: ${wanted}` })
+      context.addIssue({ code: 'custom', message: `${quote(word)} cannot be used; expected ${wanted}` })
       return z.NEVER
     })
     .optional()
@@ -52,7 +52,7 @@ const settings = {
   dns_servers: z.array(ip, { error: 'a list of addresses' }).optional().describe('Name servers to use.'),
 }
 
-const KNOWN_BY = 'a network is known by its id or by its name; wanted: either "network_id" or "network_name"'
+const KNOWN_BY = 'a network is known by its id or by its name; expected either "network_id" or "network_name"'
 
 const libvirtNetwork = map(
   {

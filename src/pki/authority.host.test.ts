@@ -62,7 +62,7 @@ describe('an authority that the user gives', () => {
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
     expect(validityProblem(authority, inDays(4))).toBeUndefined()
     expect(validityProblem(authority, inDays(6))).toMatch(
-      /^it expired on \d{4}-\d\d-\d\d; one that is valid is wanted$/u,
+      /^it expired on \d{4}-\d\d-\d\d; expected one that is valid$/u,
     )
     expect(validityProblem(authority, inDays(-1))).toMatch(/^it is not valid before /u)
   })
@@ -84,7 +84,7 @@ describe('an authority is refused', () => {
       const encrypt = ['-aes128', '-passout', 'pass:secret', '-in', join(directory, 'encrypted.key')]
       const key = await openssl('pkey', ...format, ...encrypt)
       const error = refusal(certificate, new Secret(key))
-      expect(error.message).toBe(`Cannot use ${NAME}: its key is encrypted; a key without a passphrase is wanted`)
+      expect(error.message).toBe(`Cannot use ${NAME}: its key is encrypted; expected a key without a passphrase`)
       expect(error.hint).toContain('openssl pkey')
     }
   })
@@ -128,7 +128,7 @@ describe('an authority is refused', () => {
 
   test('when there is nothing that could be read, and what is there is not shown', async () => {
     const { certificate, key } = await opensslAuthority(directory, 'good')
-    expect(refusal('', key).message).toContain('its certificate cannot be read; PEM is wanted')
+    expect(refusal('', key).message).toContain('its certificate cannot be read; expected PEM')
     expect(refusal(certificate.replaceAll(/^M/gmu, '!'), key).message).toContain('its certificate cannot be read')
     const error = refusal(certificate, new Secret('hunter2'))
     expect(error.message).toContain('its key cannot be read')

@@ -33,16 +33,16 @@ export function loadAuthority(name: string, pem: string, secretKey: Secret | und
   const refuse = (problem: string, hint?: string): never => {
     throw new HoldfastError('AuthorityInvalid', `Cannot use ${name}: ${problem}`, hint === undefined ? {} : { hint })
   }
-  const certificates = parseCertificates(pem) ?? refuse('its certificate cannot be read; PEM is wanted')
+  const certificates = parseCertificates(pem) ?? refuse('its certificate cannot be read; expected PEM')
   const key = secretKey && parseKey(secretKey, refuse)
   const certificate = key === undefined ? certificates[0] : certificates.find((one) => one.checkPrivateKey(key))
   if (certificate === undefined) return refuse('its certificate does not match its key; they must be a pair')
-  if (!certificate.ca) return refuse('its certificate is not one of an authority; CA:TRUE and keyCertSign are wanted')
+  if (!certificate.ca) return refuse('its certificate is not one of an authority; expected CA:TRUE and keyCertSign')
   const problem = key && keyProblem(key)
   if (problem !== undefined) return refuse(problem)
   const path = pathToRoot(certificate, certificates)
   if (path === undefined)
-    return refuse('the certificates above it are missing; all up to the root are wanted in the same file')
+    return refuse('the certificates above it are missing; expected all up to the root in the same file')
   return { certificate, chain: path.slice(0, -1), root: path[path.length - 1], key }
 }
 
@@ -58,8 +58,8 @@ export function parseCertificates(pem: string): X509Certificate[] | undefined {
 
 export function validityProblem(authority: Authority, now: Date): string | undefined {
   for (const { validFromDate, validToDate } of [...authority.chain, authority.root]) {
-    if (validToDate <= now) return `it expired on ${dateOf(validToDate)}; one that is valid is wanted`
-    if (validFromDate > now) return `it is not valid before ${validFromDate.toISOString()}; one that is valid is wanted`
+    if (validToDate <= now) return `it expired on ${dateOf(validToDate)}; expected one that is valid`
+    if (validFromDate > now) return `it is not valid before ${validFromDate.toISOString()}; expected one that is valid`
   }
   return undefined
 }
@@ -90,15 +90,15 @@ function parseKey(secret: Secret, refuse: (problem: string, hint?: string) => ne
   } catch {
     if (/-----BEGIN ENCRYPTED|^Proc-Type: 4,ENCRYPTED/mu.test(pem))
       return refuse(
-        'its key is encrypted; a key without a passphrase is wanted',
+        'its key is encrypted; expected a key without a passphrase',
         'openssl pkey -in KEY -out PLAIN removes the passphrase',
       )
-    return refuse('its key cannot be read; PEM is wanted (PKCS #8, PKCS #1 or SEC 1)')
+    return refuse('its key cannot be read; expected PEM (PKCS #8, PKCS #1 or SEC 1)')
   }
 }
 
 function keyProblem({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): string | undefined {
-  const wanted = 'RSA of 2048 bits or more, or EC on P-256, P-384 or P-521 is wanted'
+  const wanted = 'expected RSA of 2048 bits or more, or EC on P-256, P-384 or P-521'
   const { modulusLength = 0, namedCurve = '' } = details
   if (type === 'rsa')
     return modulusLength < FEWEST_RSA_BITS ? `its key has ${modulusLength} bits; ${wanted}` : undefined

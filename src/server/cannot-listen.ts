@@ -8,7 +8,7 @@ export function cannotListen(protocol: 'UDP' | 'TCP', host: string, port: number
   const subject = `Cannot listen on "${isIPv6(host) ? `[${host}]` : host}:${port}" (${protocol})`
   if (code === 'EADDRINUSE') {
     const flags = protocol === 'UDP' ? '-lunp' : '-ltnp'
-    return new HoldfastError('PortInUse', `${subject}: another program has it; a free address is wanted`, {
+    return new HoldfastError('PortInUse', `${subject}: another program has it; expected a free address`, {
       hint: `see which one with: ss ${flags} 'sport = :${port}'`,
     })
   }
@@ -20,7 +20,7 @@ export function cannotListen(protocol: 'UDP' | 'TCP', host: string, port: number
   if (code === 'EADDRNOTAVAIL')
     return new HoldfastError(
       'CannotListen',
-      `${subject}: this host does not have that address; one of its own is wanted`,
+      `${subject}: this host does not have that address; expected one of its own`,
     )
-  return new HoldfastError('CannotListen', `${subject}: ${code}; an address of this host is wanted`)
+  return new HoldfastError('CannotListen', `${subject}: ${code}; expected an address of this host`)
 }

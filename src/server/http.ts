@@ -223,7 +223,7 @@ function cannotListen({ directive, address, at }: HttpEndpoint, cause: unknown):
     const message = `${subject}: not permitted; ports below 1024 need root or CAP_NET_BIND_SERVICE`
     return new HoldfastError('CannotListen', message, { cause })
   }
-  return new HoldfastError('CannotListen', `${subject}: ${messageOf(cause)}; an address of this host is wanted`, {
+  return new HoldfastError('CannotListen', `${subject}: ${messageOf(cause)}; expected an address of this host`, {
     cause,
   })
 }

@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { suggestion } from '../lib/closest.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import type { ServerBlock } from './config.ts'
 
@@ -64,7 +65,7 @@ function expand(name: string, block: ServerBlock): HostAddress[] {
   if (addresses === undefined)
     throw new HoldfastError(
       'CannotListen',
-      `Cannot bind "${name}" (${block.at}): neither an address nor an interface of this host; known: ${Object.keys(interfaces).join(' ')}`,
+      `Cannot bind "${name}" (${block.at}): neither an address nor an interface of this host; ${suggestion(name, Object.keys(interfaces))}`,
     )
   return addresses.map(({ address, scopeid }) => ({ host: address, scope: scopeid ?? 0 }))
 }

@@ -228,6 +228,6 @@ test('a damaged list of former authorities is an error that names it', async () 
   appendFileSync(join(directory, 'ca-previous.pem'), '# trusted until 2030-01-01\nnothing\n')
   await expect(open()).rejects.toMatchObject({
     code: 'StateInvalid',
-    message: `Cannot use "${join(directory, 'ca-previous.pem')}": its certificate cannot be read; PEM is wanted`,
+    message: `Cannot use "${join(directory, 'ca-previous.pem')}": its certificate cannot be read; expected PEM`,
   })
 })

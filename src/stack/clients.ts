@@ -40,14 +40,14 @@ export class Clients {
 
   etcd(): EtcdClient {
     if (this.#etcdOptions === undefined)
-      throw new HoldfastError('StackInvalid', 'Cannot reach etcd: the stack file has none; one is wanted')
+      throw new HoldfastError('StackInvalid', 'Cannot reach etcd: the stack file has none; expected one')
     this.#etcd ??= new EtcdClient(this.#etcdOptions)
     return this.#etcd
   }
 
   patroni(): PatroniAccess {
     if (this.#stack.postgres === undefined)
-      throw new HoldfastError('StackInvalid', 'Cannot reach Patroni: the stack file has no postgres; one is wanted')
+      throw new HoldfastError('StackInvalid', 'Cannot reach Patroni: the stack file has no postgres; expected one')
     const access = patroniAccess(this.#stack.postgres, this.#site.keyring)
     // One of those that leave may still lead.
     const leaving = this.#leaving.flatMap(({ name, address, files }) => {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { rm, rmdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { oneOf } from '../lib/closest.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import type { MachineKind } from '../machine/machine.ts'
 import { hasLocalMachines } from '../targets/local/has-local-machines.ts'
@@ -210,7 +211,7 @@ function withoutThose(known: readonly string[], gone: readonly string[] = []): r
   if (unknown !== undefined)
     throw new HoldfastError(
       'Usage',
-      `Cannot go on without "${unknown}": the stack is not known to have machines there; known: ${known.join(', ') || 'none'}`,
+      `Cannot continue without "${unknown}": the stack is not known to have machines there; expected ${oneOf(known)}`,
     )
   return known.filter((uri) => !gone.includes(uri))
 }

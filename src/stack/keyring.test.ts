@@ -246,9 +246,9 @@ describe('an authority that exists but cannot be used', () => {
   const HINT = 'What runs trusts this authority: restore the file from a backup'
 
   test.each([
-    ['ca.pem', 0, 'its certificate cannot be read; PEM is wanted'],
-    ['ca.pem', 200, 'its certificate cannot be read; PEM is wanted'],
-    ['ca.key', 0, 'its key cannot be read; PEM is wanted (PKCS #8, PKCS #1 or SEC 1)'],
+    ['ca.pem', 0, 'its certificate cannot be read; expected PEM'],
+    ['ca.pem', 200, 'its certificate cannot be read; expected PEM'],
+    ['ca.key', 0, 'its key cannot be read; expected PEM (PKCS #8, PKCS #1 or SEC 1)'],
   ])('is an error that names the file, and never replaced: %s with %d bytes', async (name, length, problem) => {
     await issueAll()
     truncateSync(join(directory, name), length)
@@ -306,7 +306,7 @@ test('an empty secret is an error that names the file, unless the stack file giv
   truncateSync(join(directory, 'etcd-root-password'), 0)
   const keyring = await open()
   expect(() => keyring.secret('etcd-root-password')).toThrow(
-    `Cannot read "${join(directory, 'etcd-root-password')}": it is empty; a secret is wanted`,
+    `Cannot read "${join(directory, 'etcd-root-password')}": it is empty; expected a secret`,
   )
   expect(keyring.secret('etcd-root-password', new Secret('x')).reveal()).toBe('x')
 })

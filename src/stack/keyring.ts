@@ -163,13 +163,9 @@ export class StackKeyring implements Keyring {
     const name = fileName(id)
     const text = this.#files.get(name)?.replace(/\n$/u, '')
     if (text !== '' || given !== undefined) return text
-    throw new HoldfastError(
-      'StateInvalid',
-      `Cannot read "${this.#files.path(name)}": it is empty; a secret is wanted`,
-      {
-        hint: 'Restore it from a backup; or remove it, and a new one is made',
-      },
-    )
+    throw new HoldfastError('StateInvalid', `Cannot read "${this.#files.path(name)}": it is empty; expected a secret`, {
+      hint: 'Restore it from a backup; or remove it, and a new one is made',
+    })
   }
 
   #secretChange(id: string, given: Secret | undefined): string | undefined {

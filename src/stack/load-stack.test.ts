@@ -402,7 +402,7 @@ test('what is no file is not waited for', async () => {
     const stack = join(directory, 'stack.yaml')
     writeFileSync(stack, 'name: lab\ndomain: lab.test\ndns: { servers: 1, zones: . }\n')
     await expect(loadStack({ file: stack, env: {} })).rejects.toThrow(
-      'db.example.test is not a readable zone file (not a regular file); wanted: text',
+      'db.example.test is not a readable zone file (not a regular file); expected text',
     )
   } finally {
     rmSync(directory, { recursive: true })

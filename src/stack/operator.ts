@@ -404,7 +404,7 @@ function refuseOtherTarget({ name, target }: Stack, record: StackRecord | undefi
   if (record === undefined || record.target === target) return
   throw new HoldfastError(
     'StackElsewhere',
-    `Cannot use target "${target}" for "${name}": its machines are on target "${record.target}"; another name for the stack is wanted`,
+    `Cannot use target "${target}" for "${name}": its machines are on target "${record.target}"; expected another name for the stack`,
     { hint: `"holdfast down ${name} --purge" removes the one there is` },
   )
 }

@@ -52,7 +52,7 @@ test('where all disks with data are gone, nothing begins in their place', () => 
   const lost = { hasLostData: true }
   const all = plan(machine('a', 'update', lost), machine('b', 'replace', lost), machine('c', 'create'))
   expect(() => refuseLoss(all, () => true)).toThrow(
-    expect.objectContaining({ code: 'DisksLost', message: expect.stringContaining('are gone (a, b); wanted') }),
+    expect.objectContaining({ code: 'DisksLost', message: expect.stringContaining('are gone (a, b); expected') }),
   )
   expect(() => refuseLoss(plan(machine('a', 'update', lost), machine('b', 'none')), () => true)).not.toThrow()
   expect(() => refuseLoss(plan(machine('a', 'update', { ...lost, kind: 'dns' })), () => true)).not.toThrow()

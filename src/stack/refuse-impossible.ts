@@ -39,7 +39,7 @@ export function refuseLoss(planned: Plan, hasData: HasData): void {
     const why = details.find(({ effect }) => effect === 'replace')
     throw new HoldfastError(
       'ReplaceLosesData',
-      `Cannot make "${machine}" anew: it is the only machine with the data of ${kind}; another one beside it, or its data on a disk of its own (data_volume_id) is wanted`,
+      `Cannot make "${machine}" anew: it is the only machine with the data of ${kind}; expected another one beside it, or its data on a disk of its own (data_volume_id)`,
       {
         hint: `what makes it necessary is "${why?.name}": ${why?.why}; if the data may go, "holdfast down ${stack} --purge" takes all of the stack away, and "up" begins anew`,
       },
@@ -55,7 +55,7 @@ function refuseLostDisks({ stack, machines }: Plan, hasData: HasData): void {
     if (lost.length === 0 || lost.length < holders.length) continue
     throw new HoldfastError(
       'DisksLost',
-      `Cannot bring up ${kind}: the disks of all machines with its data are gone (${lost.map(({ machine }) => machine).join(', ')}); wanted: one of them`,
+      `Cannot bring up ${kind}: the disks of all machines with its data are gone (${lost.map(({ machine }) => machine).join(', ')}); expected one of them`,
       {
         hint: `if what their pool is on is not mounted, mount it, and "virsh pool-refresh POOL"; if the data are lost, "holdfast down ${stack} --purge" takes all of the stack away, and "up" begins anew`,
       },
@@ -67,7 +67,7 @@ function refuseLostDisks({ stack, machines }: Plan, hasData: HasData): void {
 function refuseMove({ name, address }: Machine, now: ExistingMachine | undefined, holder: string | undefined): void {
   const what = `Cannot give "${name}" the address ${address}:`
   if (holder !== undefined && holder !== name)
-    throw new HoldfastError('MachineMoved', `${what} "${holder}" has it; another one is wanted`)
+    throw new HoldfastError('MachineMoved', `${what} "${holder}" has it; expected another one`)
   if (now === undefined || now.address === address) return
   throw new HoldfastError('MachineMoved', `${what} it has ${now.address}; addresses stay`, {
     hint: 'under another name it is a new machine, which joins before the old one leaves',

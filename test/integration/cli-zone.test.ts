@@ -380,7 +380,7 @@ describe('rm', () => {
     const { code, stderr } = await zone(['rm', '--yes', ...names])
     expect(code).toBe(1)
     expect(stderr).toBe(
-      'holdfast: Cannot remove 129 zones (z0.test, z1.test, z2.test, z3.test, z4.test, …): 129 changes are more than etcd takes at once; fewer, or an etcd with a larger --max-txn-ops, are wanted [EtcdFailed]\n',
+      'holdfast: Cannot remove 129 zones (z0.test, z1.test, z2.test, z3.test, z4.test, …): 129 changes are more than etcd takes at once; expected fewer, or an etcd with a larger --max-txn-ops [EtcdFailed]\n',
     )
     expect((await zone(['ls', '--json'])).stdout.trimEnd().split('\n')).toHaveLength(129)
   })

@@ -429,7 +429,12 @@ describe.each([{ clientCertAuth: true }, { clientCertAuth: false }])('a new clus
     expect(await cluster.client('root').isAuthEnabled(signal)).toBe(true)
     await machine.end('etcd')
     cluster.start('etcd-1')
-    await until('an etcd that starts again', async () => cluster.client('root').isAuthEnabled(signal).catch(() => false))
+    await until('an etcd that starts again', async () =>
+      cluster
+        .client('root')
+        .isAuthEnabled(signal)
+        .catch(() => false),
+    )
   })
 })
 

@@ -153,7 +153,7 @@ describeWithKubernetes('a client of an API server', () => {
       const client = clientWith({ kubeconfig: file })
       await expect(client.list(selection)).rejects.toMatchObject({
         code: 'KubeUnauthorized',
-        message: `Cannot list configmaps: the API server at "${cluster.server}" does not accept the credentials of context "test" of "${file}"; valid ones are wanted`,
+        message: `Cannot list configmaps: the API server at "${cluster.server}" does not accept the credentials of context "test" of "${file}"; expected valid ones`,
       })
       writeFileSync(tokenFile, `${await token('renewed')}\n`)
       expect((await client.list(selection)).resourceVersion).toMatch(/^\d+$/u)
@@ -210,7 +210,7 @@ describeWithKubernetes('a client of an API server', () => {
 
     test('another name', async () => {
       await expect(asked({ 'tls-server-name': 'elsewhere' })).rejects.toThrow(
-        `is not for that host but for IP Address:${HOST}; one of these is wanted as server or tls-server-name`,
+        `is not for that host but for IP Address:${HOST}; expected one of these as server or tls-server-name`,
       )
     })
 

@@ -157,7 +157,7 @@ describeWithKubernetes('following objects of an API server', () => {
     const user = `system:serviceaccount:${lab.namespace}:follower`
     expect(error.code).toBe('KubeForbidden')
     expect(error.message).toBe(
-      `Cannot list configmaps: user "${user}" may not list configmaps in all namespaces; that permission is wanted`,
+      `Cannot list configmaps: user "${user}" may not list configmaps in all namespaces; expected that permission`,
     )
     expect(error.hint).toBe(
       `Add to a ClusterRole that is bound to "${user}": { apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] }`,

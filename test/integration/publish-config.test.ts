@@ -220,13 +220,13 @@ describe('a config.yml that is wrong is refused with its place', () => {
     ],
     [
       { more: 'grpc_notifications: [{ endpoint: "x:1" }]' },
-      /config\.yml:16:\d+: grpc_notifications is a list; wanted: no notifications by gRPC/u,
+      /config\.yml:16:\d+: grpc_notifications is a list; expected no notifications by gRPC/u,
     ],
     [
       { more: '    client_cert: cert.pem' },
-      /config\.yml:14:\d+: etcd_client\.auth: a certificate and its key go together; wanted: both/u,
+      /config\.yml:14:\d+: etcd_client\.auth: a certificate and its key go together; expected both/u,
     ],
-    [{ prefix: '' }, /config\.yml:6:\d+: etcd_client\.prefix is empty; wanted/u],
+    [{ prefix: '' }, /config\.yml:6:\d+: etcd_client\.prefix is empty; expected/u],
     [{ endpoint: 'nowhere' }, /config\.yml:8:\d+: .*"nowhere" is not an endpoint/u],
   ])('%o', async (changes, expected) => {
     writeConfig(changes)

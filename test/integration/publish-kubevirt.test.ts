@@ -139,10 +139,10 @@ describeWithKubernetes('holdfast publish kubevirt', () => {
   })
 
   test.each([
-    [['--to', 'zone'], 'Cannot use --to "zone": directory or etcd is wanted'],
+    [['--to', 'zone'], 'Cannot use --to "zone": expected directory or etcd'],
     [['--to', 'etcd', '--directory', 'x'], 'Cannot use --directory with --to etcd'],
     [['--create-ptr'], 'Cannot use --create-ptr with --to directory'],
-    [['--addresses', 'some'], 'Cannot use --addresses "some": all or first is wanted'],
+    [['--addresses', 'some'], 'Cannot use --addresses "some": expected all or first'],
   ])('%j is refused', async (args, message) => {
     const server = publish(args)
     expect(await server.ended()).toBe(2)

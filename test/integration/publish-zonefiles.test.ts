@@ -229,8 +229,8 @@ test('a file that cannot be written is tried again until it can, and holds up no
 describe('what it cannot do without is asked for', () => {
   test.each([
     [{ ZONEFILE_PATH: '' }, '--directory or ZONEFILE_PATH is missing'],
-    [{ CONNECTION_TIMEOUT: '5s' }, 'Cannot read "5s" as CONNECTION_TIMEOUT: a whole number is wanted'],
-    [{ REQUEST_RETRIES: 'many' }, 'Cannot read "many" as REQUEST_RETRIES: a whole number is wanted'],
+    [{ CONNECTION_TIMEOUT: '5s' }, 'Cannot read "5s" as CONNECTION_TIMEOUT: expected a whole number'],
+    [{ REQUEST_RETRIES: 'many' }, 'Cannot read "many" as REQUEST_RETRIES: expected a whole number'],
   ])('%o', async (env, message) => {
     const options = { env: { ZONEFILE_PATH: 'zones', ETCD_KEY_PREFIX: PREFIX, ...env } }
     const { code, stderr } = await holdfast(['publish', 'zonefiles'], options)

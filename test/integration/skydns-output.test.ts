@@ -262,7 +262,7 @@ describe('beside others', () => {
     expect(problems).toEqual([
       {
         name: '1.2.0.192.in-addr.arpa',
-        message: `Cannot write "1.2.0.192.in-addr.arpa": "${key}" belongs to "you"; a key of our own is wanted`,
+        message: `Cannot write "1.2.0.192.in-addr.arpa": "${key}" belongs to "you"; expected a key without other records`,
         retryable: false,
       },
     ])

@@ -194,7 +194,7 @@ async function readsEnvironment({ input, expect: expected }: Vector): Promise<vo
   const none = Object.fromEntries(Object.keys(ETCD_FLAGS).map((name) => [name, undefined])) as EtcdFlags
   const reading = readEtcdUrls(none, io)
   if (expected.error !== undefined) {
-    await expect(reading).rejects.toThrow(/both are wanted, or none|does not begin with http:\/\/ or https:\/\//u)
+    await expect(reading).rejects.toThrow(/expected both, or none|does not begin with http:\/\/ or https:\/\//u)
     return
   }
   const { tls, ...options } = await reading

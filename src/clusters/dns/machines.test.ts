@@ -224,5 +224,5 @@ test("a file for the stack's own zone is refused, and a cluster with the name of
   expect(file).toThrow(expect.objectContaining({ code: 'NameTaken' }))
   expect(file).toThrow(/^Cannot serve zone file "db\.Lab\.test": lab\.test is the stack's own zone/u)
   const scope = () => machines({}, { patroni: [{ scope: 'pg-1', namespace: '/service/' }] })
-  expect(scope).toThrow('Cannot make the zone "pg-1.lab.test": a machine has the name "pg-1"; another scope is wanted')
+  expect(scope).toThrow('Cannot make the zone "pg-1.lab.test": a machine has the name "pg-1"; expected another scope')
 })

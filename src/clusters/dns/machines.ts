@@ -160,12 +160,12 @@ function refuseTakenNames({ zones }: DnsSpec, { domain }: Site, { machines, patr
   if (file !== undefined)
     throw new HoldfastError(
       'NameTaken',
-      `Cannot serve zone file "${file.name}": ${domain} is the stack's own zone, made from its machines; another "domain" for the stack, or another zone for these names is wanted`,
+      `Cannot serve zone file "${file.name}": ${domain} is the stack's own zone, made from its machines; expected another "domain" for the stack, or another zone for these names`,
     )
   for (const { scope } of patroni)
     if (machines.some(({ name }) => name.toLowerCase() === scope.toLowerCase()))
       throw new HoldfastError(
         'NameTaken',
-        `Cannot make the zone "${scope}.${domain}": a machine has the name "${scope}"; another scope is wanted`,
+        `Cannot make the zone "${scope}.${domain}": a machine has the name "${scope}"; expected another scope`,
       )
 }

@@ -8,7 +8,7 @@ export function refuseFounding({ isExisting, members }: EtcdSpec): void {
   if (isExisting !== true) return
   throw new HoldfastError(
     'EtcdNotThere',
-    `Cannot make an etcd cluster of ${members.map(({ name }) => `"${name}"`).join(', ')}: "is_initializing" is false, and there is no cluster of this stack; true is wanted where one is to be made`,
+    `Cannot make an etcd cluster of ${members.map(({ name }) => `"${name}"`).join(', ')}: "is_initializing" is false, and there is no cluster of this stack; expected true where one is to be made`,
     { hint: 'a cluster that was made elsewhere cannot be joined: a cluster is one stack' },
   )
 }

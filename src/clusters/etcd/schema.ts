@@ -118,7 +118,7 @@ const user = map({
   ).describe('Keys the user may use; no others.'),
   password: secret
     .optional()
-    .describe('Its password; generated unless given. Without use where certificates are wanted.'),
+    .describe('Its password; generated unless given. Without use where users have certificates.'),
 })
 
 export const etcdSchema = map(

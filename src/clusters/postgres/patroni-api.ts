@@ -94,7 +94,7 @@ export class PatroniApi {
     try {
       return JSON.parse(text)
     } catch {
-      throw this.#refused(path, `it answers "${text.slice(0, 80)}"; JSON is wanted`)
+      throw this.#refused(path, `it answers "${text.slice(0, 80)}"; expected JSON`)
     }
   }
 

@@ -16,7 +16,7 @@ export function lostTo(winner: Endpoint, loser: Endpoint): Conflict {
 }
 
 export function aliasBeside(other: Endpoint, alias: Endpoint): Conflict {
-  return conflict(alias, `it is ${described(other)}; a CNAME is wanted without other records beside it`)
+  return conflict(alias, `it is ${described(other)}; expected a CNAME without other records beside it`)
 }
 
 /** Something is there that the policy does not delete. */
@@ -43,7 +43,7 @@ export function markOfOther(markName: string, wanted: Endpoint): Conflict {
 
 export function markTooLong(markName: string, wanted: Endpoint): Conflict {
   const state = `its mark of ownership "${markName}" is no name`
-  return conflict(wanted, `${state}; labels of up to 63 bytes are wanted, 253 in all`)
+  return conflict(wanted, `${state}; expected labels of up to 63 bytes, 253 in all`)
 }
 
 function conflict(wanted: Endpoint, reason: string): Conflict {

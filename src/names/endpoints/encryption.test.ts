@@ -35,6 +35,6 @@ it('without its key, or changed, a text is not read', () => {
 
 it('a key of another length is refused without being shown', () => {
   expect(() => readAesKey(new Secret('not 32 bytes'))).toThrow(
-    'Cannot use the key of --txt-encrypt-aes-key: it has 12 bytes; 32 bytes are wanted, plain or as base64',
+    'Cannot use the key of --txt-encrypt-aes-key: it has 12 bytes; expected 32 bytes, plain or as base64',
   )
 })

@@ -20,7 +20,7 @@ export function readAesKey(secret: Secret): Uint8Array {
   if (decoded.length === KEY_BYTES) return decoded
   throw new HoldfastError(
     'Usage',
-    `Cannot use the key of --txt-encrypt-aes-key: it has ${plain.length} bytes; ${KEY_BYTES} bytes are wanted, plain or as base64`,
+    `Cannot use the key of --txt-encrypt-aes-key: it has ${plain.length} bytes; expected ${KEY_BYTES} bytes, plain or as base64`,
     { hint: 'openssl rand -base64 32' },
   )
 }

@@ -92,7 +92,7 @@ describe('a conflict is told to whoever does not get the name', () => {
   it('because a CNAME cannot stand beside addresses', () => {
     const alias = a('web.example.org', 'lb.example.net', { recordType: 'CNAME', ...of('service/default/web') })
     expect(messages({ desired: [alias, a('web.example.org', '192.0.2.1', of('ingress/default/web'))] })).toEqual([
-      'Cannot publish "web.example.org" as CNAME lb.example.net for service default/web: it is A 192.0.2.1 of ingress default/web; a CNAME is wanted without other records beside it',
+      'Cannot publish "web.example.org" as CNAME lb.example.net for service default/web: it is A 192.0.2.1 of ingress default/web; expected a CNAME without other records beside it',
     ])
   })
 

@@ -12,7 +12,7 @@ export function endpointFault(endpoint: Endpoint): { what: string; value: string
   const { dnsName, recordType, targets, providerSpecific, recordTTL = 0 } = endpoint
   if (recordType === '') return { what: 'endpoint', value: dnsName, reason: 'it has no recordType' }
   if (recordTTL > MAX_TTL)
-    return { what: 'recordTTL', value: String(recordTTL), reason: `at most ${MAX_TTL} seconds are wanted` }
+    return { what: 'recordTTL', value: String(recordTTL), reason: `expected at most ${MAX_TTL} seconds` }
   const alias = providerSpecific.find(({ name }) => name === 'alias')?.value
   const isAddress = recordType === 'A' || recordType === 'AAAA'
   if (alias !== undefined && !isAddress && recordType !== 'CNAME')

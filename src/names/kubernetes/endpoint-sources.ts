@@ -1,6 +1,6 @@
 // The table of kinds of objects that names come from, by the words of `--source`.
 
-import { closest } from '../../lib/closest.ts'
+import { suggestion } from '../../lib/closest.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import { dnsEndpointSource } from './dns-endpoint.ts'
 import type { EndpointSource } from './endpoint-source.ts'
@@ -30,9 +30,7 @@ export function endpointSources(names: readonly string[], settings: SourceSettin
   return [...new Set(names)].map((name) => {
     const factory = Object.hasOwn(FACTORIES, name) ? FACTORIES[name] : undefined
     if (factory !== undefined) return factory(settings, templates)
-    const known = Object.keys(FACTORIES)
-    const near = closest(name, known)
-    const wanted = near === undefined ? `${known.join(', ')} are known` : `did you mean "${near}"?`
-    throw new HoldfastError('Usage', `Cannot use source "${name}": no such source; ${wanted}`)
+    const expected = suggestion(name, Object.keys(FACTORIES))
+    throw new HoldfastError('Usage', `Cannot use source "${name}": no such source; ${expected}`)
   })
 }

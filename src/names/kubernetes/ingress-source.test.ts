@@ -60,7 +60,7 @@ describe('ingressSource', () => {
   it('refuses the class as a setting and in the annotation filter at once', () => {
     const settings = { ingressClassNames: ['nginx'], annotationFilter: 'kubernetes.io/ingress.class=nginx' }
     expect(() => make(settings)).toThrow(
-      'Cannot use annotation filter "kubernetes.io/ingress.class=nginx": it selects by kubernetes.io/ingress.class beside --ingress-class; one of the two is wanted',
+      'Cannot use annotation filter "kubernetes.io/ingress.class=nginx": it selects by kubernetes.io/ingress.class beside --ingress-class; expected one of the two',
     )
   })
 

@@ -119,7 +119,7 @@ function checkClassIsGivenOnce({ ingressClassNames, annotationFilter = '' }: Sou
   if (!parseSelector(annotationFilter).some(({ key }) => key === CLASS_ANNOTATION)) return
   throw new HoldfastError(
     'Usage',
-    `Cannot use annotation filter "${annotationFilter}": it selects by ${CLASS_ANNOTATION} beside --ingress-class; one of the two is wanted`,
+    `Cannot use annotation filter "${annotationFilter}": it selects by ${CLASS_ANNOTATION} beside --ingress-class; expected one of the two`,
   )
 }
 

@@ -42,5 +42,5 @@ export class SettledNames {
 }
 
 function unknownType({ dnsName, recordType, labels }: Endpoint): string {
-  return `Cannot publish "${dnsName}" as ${recordType} for ${labels[LABEL.resource]}: no such type can be; ${RECORD_TYPES.join(', ')} are wanted`
+  return `Cannot publish "${dnsName}" as ${recordType} for ${labels[LABEL.resource]}: no such type can be; expected one of ${RECORD_TYPES.join(', ')}`
 }

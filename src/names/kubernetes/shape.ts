@@ -128,7 +128,7 @@ function networks(texts: readonly string[]): BlockList | undefined {
     const [, address = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/u.exec(text) ?? []
     const family = isIP(address)
     if (family === 0 || Number(bits) > (family === 4 ? 32 : 128))
-      throw new HoldfastError('Usage', `Cannot use "${text}" as a network: one such as 10.0.0.0/8 is wanted`)
+      throw new HoldfastError('Usage', `Cannot use "${text}" as a network: expected one such as 10.0.0.0/8`)
     list.addSubnet(address, Number(bits), family === 4 ? 'ipv4' : 'ipv6')
   }
   return list

@@ -100,7 +100,7 @@ describe('names', () => {
       const [first, second, problem] = published(vmi({ [name]: ['192.0.2.1'], lan: ['192.0.2.2'] }))
       expect([first, second]).toEqual(['lan.web.prod.vm A 192.0.2.2', 'web.prod.vm A 192.0.2.2'])
       expect(problem).toBe(
-        `Cannot name interface ${JSON.stringify(name)} of VirtualMachineInstance "prod/web": ${JSON.stringify(`${name}.web.prod.vm`)} is no domain name; letters, digits, "-" and "_" are wanted; it is left out`,
+        `Cannot name interface ${JSON.stringify(name)} of VirtualMachineInstance "prod/web": ${JSON.stringify(`${name}.web.prod.vm`)} is no domain name; expected letters, digits, "-" and "_"; it is left out`,
       )
     },
   )

@@ -91,7 +91,7 @@ function dnsName(relative: string, { zone }: VmiNaming): string {
 function nameProblem(name: string): string | undefined {
   const labels = name.split('.')
   if (!labels.every((label) => /^[A-Za-z\d_-]+$/u.test(label)))
-    return `${quoted(name)} is no domain name; letters, digits, "-" and "_" are wanted`
+    return `${quoted(name)} is no domain name; expected letters, digits, "-" and "_"`
   if (labels.some(({ length }) => length > MAX_LABEL_LENGTH))
     return `a label of ${quoted(name)} has more than ${MAX_LABEL_LENGTH} octets`
   // On the wire it has one octet more in front, and one at the end.

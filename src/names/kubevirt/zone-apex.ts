@@ -45,7 +45,7 @@ export function kubevirtZone(domain: string): string {
   if (/^[A-Za-z\d_-]{1,63}(?:\.[A-Za-z\d_-]{1,63})*$/u.test(zone) && zone.length + 2 <= MAX_NAME_LENGTH) return zone
   throw new HoldfastError(
     'KubevirtInvalid',
-    `Cannot publish names below "${domain}": DOMAIN is no domain name; one such as "cluster1.example" is wanted`,
+    `Cannot publish names below "${domain}": DOMAIN is no domain name; expected one such as "cluster1.example"`,
   )
 }
 
@@ -58,7 +58,7 @@ export function parseNameServerAddresses(text: string): string[] {
     if (address !== undefined) return address.text
     throw new HoldfastError(
       'KubevirtInvalid',
-      `Cannot tell others of name server "${each}": NAME_SERVER_IP is no address; one such as 192.0.2.53 is wanted, or several with commas between`,
+      `Cannot tell others of name server "${each}": NAME_SERVER_IP is no address; expected one such as 192.0.2.53, or several with commas between`,
     )
   })
 }

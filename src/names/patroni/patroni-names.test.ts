@@ -259,10 +259,10 @@ describe('a member that cannot be published', () => {
   })
 
   test.each([
-    ['pg 2', 'the name is no DNS label; letters, digits, - and _ are wanted'],
-    ['pg2.dc1', 'the name is no DNS label; letters, digits, - and _ are wanted'],
-    ['x'.repeat(64), 'the name is no DNS label; letters, digits, - and _ are wanted'],
-    ['\u212A', 'the name is no DNS label; letters, digits, - and _ are wanted'],
+    ['pg 2', 'the name is no DNS label; expected letters, digits, - and _'],
+    ['pg2.dc1', 'the name is no DNS label; expected letters, digits, - and _'],
+    ['x'.repeat(64), 'the name is no DNS label; expected letters, digits, - and _'],
+    ['\u212A', 'the name is no DNS label; expected letters, digits, - and _'],
     ['Primary', 'the name is taken: primary.db.example. stands for the service'],
     ['PG1', 'another member differs only in upper and lower case'],
   ])('under its own name %s counts all the same', (name, problem) => {

@@ -76,8 +76,7 @@ export function patroniNames(keys: ReadonlyMap<string, Uint8Array>, options: Pat
   const labels = new Set(SERVICES)
   for (const member of members) {
     const label = member.name.toLowerCase()
-    if (!isLabel(member.name, zone))
-      report(member.name, 'the name is no DNS label; letters, digits, - and _ are wanted')
+    if (!isLabel(member.name, zone)) report(member.name, 'the name is no DNS label; expected letters, digits, - and _')
     else if (SERVICES.has(label))
       report(member.name, `the name is taken: ${label}.${options.zone} stands for the service`)
     else if (labels.has(label)) report(member.name, 'another member differs only in upper and lower case')

@@ -54,5 +54,5 @@ export function ownedBy(endpoint: Endpoint, ownerId: string): Endpoint {
 export function checkOwner(ownerId: string): void {
   if (ownerId !== '' && !/[,"]/u.test(ownerId)) return
   const state = ownerId === '' ? 'it is empty' : 'it has a comma or a quote'
-  throw new HoldfastError('Usage', `Cannot use "${ownerId}" as owner: ${state}; a name such as "default" is wanted`)
+  throw new HoldfastError('Usage', `Cannot use "${ownerId}" as owner: ${state}; expected a name such as "default"`)
 }

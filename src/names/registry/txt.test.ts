@@ -112,7 +112,7 @@ describe('marking changes', () => {
     const { create, conflicts } = registry().mark({ ...NONE, create: [a(name)] }, [])
     expect(create).toEqual([])
     expect(conflicts[0].message).toBe(
-      `Cannot publish "${name}" as A 192.0.2.1: its mark of ownership "a-${name}" is no name; labels of up to 63 bytes are wanted, 253 in all`,
+      `Cannot publish "${name}" as A 192.0.2.1: its mark of ownership "a-${name}" is no name; expected labels of up to 63 bytes, 253 in all`,
     )
   })
 

@@ -32,10 +32,10 @@ export function txtRegistry(options: TxtRegistryOptions): Registry {
   if (prefix !== '' && suffix !== '')
     throw new HoldfastError(
       'Usage',
-      `Cannot use --txt-prefix "${prefix}" with --txt-suffix "${suffix}": they are mutual exclusive; one of them is wanted`,
+      `Cannot use --txt-prefix "${prefix}" with --txt-suffix "${suffix}": they are mutual exclusive; expected one of them`,
     )
   if (encrypt && options.aesKey === undefined)
-    throw new HoldfastError('Usage', 'Cannot encrypt TXT records: there is no key; --txt-encrypt-aes-key is wanted')
+    throw new HoldfastError('Usage', 'Cannot encrypt TXT records: there is no key; expected --txt-encrypt-aes-key')
   const format = new TxtFormat({
     ...{ ownerId, oldOwnerId: oldOwnerId === '' ? ownerId : oldOwnerId },
     ...{ names: new TxtNames({ prefix, suffix, wildcardReplacement }), encrypts: encrypt },

@@ -114,7 +114,7 @@ describe('an alias in exact mode', () => {
     const tree = exact({ [A]: alias, [B]: { text: 'x', targetstrip: 1 } })
     expect(records(tree)).toEqual(['300 CNAME One.test.'])
     expect([...tree.problems().values()]).toEqual([
-      `Cannot use "${B}": its text stands beside an alias, which must stand alone; a name of its own is wanted`,
+      `Cannot use "${B}": its text stands beside an alias, which must stand alone; expected a name of its own`,
     ])
     remove(tree, A)
     expect(records(tree)).toEqual(['300 TXT "x"'])

@@ -35,7 +35,7 @@ export function exactRecords(
     if (service.text === '') continue
     if (alias === undefined) addText(sets, service)
     else if (service.kind === 0)
-      report(service, `its text stands beside an alias, which must stand alone; a name of its own is wanted`)
+      report(service, `its text stands beside an alias, which must stand alone; expected a name of its own`)
   }
   return { records: sets.records(), cut }
 }
@@ -63,13 +63,13 @@ function chooseAlias(
   const stands = isApex ? 'the zone itself, which cannot be an alias' : sets.isEmpty ? undefined : 'other records'
   let chosen: Service | undefined
   for (const service of aliases) {
-    if (stands !== undefined) report(service, `its alias stands beside ${stands}; addresses are wanted`)
-    else if (pointsAt(service, path)) report(service, 'its name is an alias for itself; another host is wanted')
+    if (stands !== undefined) report(service, `its alias stands beside ${stands}; expected addresses`)
+    else if (pointsAt(service, path)) report(service, 'its name is an alias for itself; expected another host')
     else if (chosen === undefined) {
       chosen = service
       sets.add(TYPE.CNAME, '', service.host, service)
     } else if (service.host !== chosen.host)
-      report(service, `its alias stands beside another, which comes first; one host for all is wanted`)
+      report(service, `its alias stands beside another, which comes first; expected one host for all`)
   }
   return chosen
 }

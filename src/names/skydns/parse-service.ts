@@ -62,24 +62,24 @@ export function parseService(value: Uint8Array): ServiceValue | string {
   try {
     json = JSON.parse(Buffer.from(value).toString())
   } catch (thrown) {
-    return `its value is not JSON (${oneLine(messageOf(thrown))}); an object such as {"host":"192.0.2.1"} is wanted`
+    return `its value is not JSON (${oneLine(messageOf(thrown))}); expected an object such as {"host":"192.0.2.1"}`
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json))
-    return `its value is ${shown(json)}; an object such as {"host":"192.0.2.1"} is wanted`
+    return `its value is ${shown(json)}; expected an object such as {"host":"192.0.2.1"}`
   for (const key of Object.keys(json)) {
     const given = (json as Record<string, unknown>)[key]
     const name = key.toLowerCase()
     if (given === null || !Object.hasOwn(fields, name)) continue
     const problem = fieldProblem(name, given)
-    if (problem !== undefined) return `"${key}" is ${shown(given)}; ${problem} is wanted`
+    if (problem !== undefined) return `"${key}" is ${shown(given)}; expected ${problem}`
     ;(fields as Record<string, unknown>)[name] = given
   }
   const text = utf8(fields.text)
-  if (text.length > LONGEST_TEXT) return `"text" has ${text.length} bytes; at most ${LONGEST_TEXT} are wanted`
-  if (fields.host === '' && text === '') return 'it has neither "host" nor "text"; one of them is wanted'
+  if (text.length > LONGEST_TEXT) return `"text" has ${text.length} bytes; expected at most ${LONGEST_TEXT}`
+  if (fields.host === '' && text === '') return 'it has neither "host" nor "text"; expected one of them'
   const host = parseHost(fields.host)
   if (typeof host === 'string')
-    return `"host" is ${shown(fields.host)}, neither an address nor a name; ${host} is wanted`
+    return `"host" is ${shown(fields.host)}, neither an address nor a name; expected ${host}`
   const { mail, port, weight, ttl, targetstrip: targetStrip } = fields
   const priority = fields.priority === 0 ? DEFAULT_PRIORITY : fields.priority
   // `record` is ours: CoreDNS takes targetstrip off written targets too, so entries that must suit both go without it.

@@ -63,7 +63,7 @@ describe('a key', () => {
     ['org//x', 'empty label'],
     ['org/x/', 'empty label'],
     ['/org', 'empty label'],
-    [`org/${'x'.repeat(64)}`, 'a label has 64 bytes; at most 63'],
+    [`org/${'x'.repeat(64)}`, 'a label has 64 bytes; expected at most 63'],
     ['org/x'.padEnd(254, '/x'), 'at most 255 bytes'],
     ['x'.repeat(2_000_000), 'at most 255 bytes'],
     ['org/x\\', 'malformed escape'],

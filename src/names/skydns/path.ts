@@ -90,18 +90,18 @@ export function readPath(text: string): { readonly path: string; readonly proble
     })
   // Not toLowerCase() for all: only ASCII letters are equal in DNS.
   if (/[A-Z]/u.test(path)) path = path.replace(/[A-Z]+/gu, (letters) => letters.toLowerCase())
-  const escape = 'it has a malformed escape; \\DDD (000 to 255, not a slash) or \\ and a character is wanted'
+  const escape = 'it has a malformed escape; expected \\DDD (000 to 255, not a slash) or \\ and a character'
   return { path, problem: malformed ? escape : pathProblem(path) }
 }
 
 function pathProblem(path: string): string | undefined {
   if (path === '') return undefined
-  if (path.length + 2 > MAX_NAME_LENGTH) return `its name is too long; at most ${MAX_NAME_LENGTH} bytes are wanted`
+  if (path.length + 2 > MAX_NAME_LENGTH) return `its name is too long; expected at most ${MAX_NAME_LENGTH} bytes`
   for (let start = 0; start <= path.length; ) {
     const slash = path.indexOf('/', start)
     const length = (slash < 0 ? path.length : slash) - start
-    if (length === 0) return 'it has an empty label; one slash between two labels is wanted, and none at the end'
-    if (length > MAX_LABEL_LENGTH) return `a label has ${length} bytes; at most ${MAX_LABEL_LENGTH} are wanted`
+    if (length === 0) return 'it has an empty label; expected one slash between two labels, and none at the end'
+    if (length > MAX_LABEL_LENGTH) return `a label has ${length} bytes; expected at most ${MAX_LABEL_LENGTH}`
     start += length + 1
   }
   return undefined

@@ -54,7 +54,7 @@ describe('problems', () => {
     const tree = treeOf({})
     const problem = put(tree, '/skydns/org/example//www', { host: '192.0.2.1' })
     expect(problem).toBe(
-      'Cannot use "/skydns/org/example//www": it has an empty label; one slash between two labels is wanted, and none at the end',
+      'Cannot use "/skydns/org/example//www": it has an empty label; expected one slash between two labels, and none at the end',
     )
     expect([...tree.problems()]).toEqual([['/skydns/org/example//www', problem]])
     remove(tree, '/skydns/org/example//www')
@@ -68,7 +68,7 @@ describe('problems', () => {
     })
     const before = flushed(tree)
     expect(put(tree, '/skydns/org/example/a', '{"host":')).toMatch(
-      /^Cannot use "\/skydns\/org\/example\/a": its value is not JSON \(.*\); an object such as .* is wanted$/u,
+      /^Cannot use "\/skydns\/org\/example\/a": its value is not JSON \(.*\); expected an object such as .*$/u,
     )
     expect(flushed(tree)).toEqual({})
     expect(flushed(treeFrom(tree))).toEqual(before)

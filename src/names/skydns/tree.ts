@@ -151,7 +151,7 @@ export class SkydnsTree {
     const exact = this.#options.mode === 'exact'
     const path = exact ? strip(keyPath, parsed.keyLabels) : keyPath
     if (path.length < top.length)
-      return `"targetstrip" ${parsed.targetStrip} leads out of the zone; one that stays inside is wanted`
+      return `"targetstrip" ${parsed.targetStrip} leads out of the zone; expected one that stays inside`
     const ownTarget = exact ? path : strip(keyPath, parsed.targetStrip)
     const target = parsed.kind === TYPE.CNAME ? parsed.host : latin1(nameOf(ownTarget))
     const ttl = this.#ttl(parsed.ttl, lease)

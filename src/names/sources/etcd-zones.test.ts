@@ -74,7 +74,7 @@ describe('keys that are no domain names', () => {
     expect(texts.put('example.test', zone('www A 192.0.2.1'))).toBe(true)
     expect(texts.delete(name)).toBe(true)
     expect(local.problems).toEqual([
-      `Cannot use key "/zones/${shown}": "${shown}" is not a domain name; one such as /zones/example.org is wanted`,
+      `Cannot use key "/zones/${shown}": "${shown}" is not a domain name; expected one such as /zones/example.org`,
     ])
     expect(local.ask('www.example.test.')).toBe('192.0.2.1')
     expect(local.ask('.', TYPE.SOA)).toBe('REFUSED')

@@ -67,7 +67,7 @@ export class EtcdZones implements EtcdFollower {
     const problem = `${JSON.stringify(Buffer.from(name).toString())} is not a domain name`
     this.#complain(
       label,
-      `Cannot use key ${JSON.stringify(label)}: ${problem}; one such as ${prefix}example.org is wanted`,
+      `Cannot use key ${JSON.stringify(label)}: ${problem}; expected one such as ${prefix}example.org`,
     )
     return false
   }

@@ -127,7 +127,7 @@ test('an alias has one target', () => {
   finish(zones.update(wanted.keys(), 1))
   finish(zones.update(wanted.keys(), 2))
   expect(served.get('example.org.')?.has('web.example.org.')).toBe(false)
-  expect(problems).toEqual(['Cannot serve "web.example.org" as CNAME: it has 2 targets; one is wanted'])
+  expect(problems).toEqual(['Cannot serve "web.example.org" as CNAME: it has 2 targets; expected one'])
 })
 
 test('a type that no record can have is told', () => {

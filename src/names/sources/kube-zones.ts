@@ -88,8 +88,8 @@ function faultInZone(
   { recordType, targets }: Endpoint,
   { isApex, isTaken, isFirst }: { readonly isApex: boolean; readonly isTaken: boolean; readonly isFirst: boolean },
 ): string | undefined {
-  if (recordType === 'CNAME' && isTaken) return 'the zone itself has records there; another name is wanted'
-  if (recordType === 'CNAME' && targets.length > 1) return `it has ${targets.length} targets; one is wanted`
+  if (recordType === 'CNAME' && isTaken) return 'the zone itself has records there; expected another name'
+  if (recordType === 'CNAME' && targets.length > 1) return `it has ${targets.length} targets; expected one`
   if (recordType === 'NS' && !isFirst)
     return 'a source before this one has the zone, and a delegation would hide its names; expected a zone without others'
   // Whoever may create an object would otherwise have a say in who serves the zone.

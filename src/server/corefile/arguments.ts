@@ -3,7 +3,7 @@
 
 import { RCODE } from '../../dns/types.ts'
 import { parseDuration } from '../../document/notation.ts'
-import { closest } from '../../lib/closest.ts'
+import { suggestion } from '../../lib/closest.ts'
 import type { HttpAddress } from '../config.ts'
 import { parseHttpAddress } from '../notation.ts'
 import type { Token } from './lexer.ts'
@@ -15,7 +15,7 @@ export function readArguments({ name, args }: Statement, usage: string, min: num
   if (args.length >= min && args.length <= max) return args
   const at = args.length > max ? args[max] : name
   const count = args.length === 1 ? '1 argument' : `${args.length} arguments`
-  return reject(at, `"${name.text}" has ${count}; wanted: ${usage}`)
+  return reject(at, `"${name.text}" has ${count}; expected ${usage}`)
 }
 
 type OptionReaders = Readonly<Record<string, (statement: Statement) => void>>
@@ -27,7 +27,7 @@ export function readOptions({ name, block }: Statement, readers: OptionReaders):
     if (!Object.hasOwn(readers, word))
       reject(option.name, `unknown option "${word}" of ${name.text}; ${known(word, readers)}`)
     readers[word](option)
-    if (option.block.length > 0) reject(option.block[0].name, `"${word}" has a block; wanted: none`)
+    if (option.block.length > 0) reject(option.block[0].name, `"${word}" has a block; expected none`)
   }
 }
 
@@ -35,12 +35,11 @@ export function refuseBlock(statement: Statement): void {
   readOptions(statement, {})
 }
 
-/** `did you mean "x"? known: a b c` */
+/** `did you mean "x"?`, or the beginning of the list of known words. */
 export function known(word: string, table: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(table).sort()
-  if (names.length === 0) return 'wanted: no block'
-  const near = closest(word, names)
-  return `${near === undefined ? '' : `did you mean "${near}"? `}known: ${names.join(' ')}`
+  if (names.length === 0) return 'expected no block'
+  return suggestion(word, names)
 }
 
 /** Go's notation (`1h30m`, `500ms`, `0`), in milliseconds. */
@@ -48,10 +47,10 @@ export function readDuration(token: Token, minMs = 0): number {
   const ms = parseDuration(token.text)
   if (ms === undefined) {
     const hint = /^\d+$/u.test(token.text) ? `a unit, such as ${token.text}s` : 'one such as 30s, 500ms or 1h30m'
-    return reject(token, `"${token.text}" is not a duration; wanted: ${hint}`)
+    return reject(token, `"${token.text}" is not a duration; expected ${hint}`)
   }
   if (ms < minMs || ms > Number.MAX_SAFE_INTEGER) {
-    reject(token, `"${token.text}" is out of range; wanted: at least ${minMs / 1000}s`)
+    reject(token, `"${token.text}" is out of range; expected at least ${minMs / 1000}s`)
   }
   return ms
 }
@@ -59,7 +58,7 @@ export function readDuration(token: Token, minMs = 0): number {
 export function readInteger(token: Token, min: number, max = 2 ** 31 - 1): number {
   const value = /^\d{1,10}$/u.test(token.text) ? Number(token.text) : Number.NaN
   if (value >= min && value <= max) return value
-  return reject(token, `"${token.text}" is not a number from ${min} to ${max}; wanted: such a number`)
+  return reject(token, `"${token.text}" is not a number from ${min} to ${max}; expected such a number`)
 }
 
 /** Index in RCODE by name, any letter case. */
@@ -71,6 +70,6 @@ export function readRcode(token: Token): number {
 
 /** `host:port`, `[::1]:port` or `:port`. */
 export function readHttpAddress(token: Token): HttpAddress {
-  const wanted = `"${token.text}" is not an address; wanted: ADDRESS:PORT or :PORT`
+  const wanted = `"${token.text}" is not an address; expected ADDRESS:PORT or :PORT`
   return parseHttpAddress(token.text) ?? reject(token, wanted)
 }

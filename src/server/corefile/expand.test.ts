@@ -68,7 +68,7 @@ describe('import', () => {
     ['import\n. {\n}', 'Corefile:1:1: "import" names nothing'],
     [
       'import none\n. {\n}',
-      'Corefile:1:8: cannot import "none": ENOENT: no such file; wanted: a snippet defined above or a file',
+      'Corefile:1:8: cannot import "none": ENOENT: no such file; expected a snippet defined above or a file',
     ],
     ['(a) {\n}\n(a) {\n}\n. {\n}', 'Corefile:3:1: snippet "a" is defined twice'],
     ['(a) {\n import a\n}\n. {\n import a\n}', 'imports itself: (a) > (a)'],

@@ -30,7 +30,7 @@ export function expandTokens(tokens: readonly Token[], context: ExpandContext, n
       const token = input[at]
       const name = depth === 0 ? snippetName(token, input[at + 1]) : undefined
       if (name !== undefined) {
-        if (snippets.has(name)) reject(token, `snippet "${name}" is defined twice; wanted: one definition`)
+        if (snippets.has(name)) reject(token, `snippet "${name}" is defined twice; expected one definition`)
         const end = closingBrace(input, at + 1)
         snippets.set(name, input.slice(at + 2, end))
         at = end
@@ -41,22 +41,22 @@ export function expandTokens(tokens: readonly Token[], context: ExpandContext, n
       } else {
         if (isOpening(token)) depth++
         if (isClosing(token)) depth--
-        if (output.length === MAX_TOKENS) reject(token, `imports make more than ${MAX_TOKENS} words; wanted: less`)
+        if (output.length === MAX_TOKENS) reject(token, `imports make more than ${MAX_TOKENS} words; expected less`)
         output.push(withEnvironment(token, context.env))
       }
     }
   }
 
   function expandImport(token: Token, args: readonly Token[], chain: readonly string[]): void {
-    if (args.length === 0) reject(token, '"import" names nothing; wanted: import SNIPPET|FILE [ARGUMENTS...]')
-    if (++imports > MAX_IMPORTS) reject(token, `more than ${MAX_IMPORTS} imports; wanted: less`)
-    if (chain.length === MAX_DEPTH) reject(token, `imports are nested too deep; wanted: at most ${MAX_DEPTH} levels`)
+    if (args.length === 0) reject(token, '"import" names nothing; expected import SNIPPET|FILE [ARGUMENTS...]')
+    if (++imports > MAX_IMPORTS) reject(token, `more than ${MAX_IMPORTS} imports; expected less`)
+    if (chain.length === MAX_DEPTH) reject(token, `imports are nested too deep; expected at most ${MAX_DEPTH} levels`)
     const [target, ...rest] = args.map((arg) => withEnvironment(arg, context.env))
     const snippet = snippets.get(target.text)
     const sources =
       snippet === undefined ? files(target, context, notices) : [{ name: `(${target.text})`, tokens: snippet }]
     for (const { name, tokens: imported } of sources) {
-      if (chain.includes(name)) reject(token, `imports itself: ${[...chain, name].join(' > ')}; wanted: no cycle`)
+      if (chain.includes(name)) reject(token, `imports itself: ${[...chain, name].join(' > ')}; expected no cycle`)
       // What follows an import starts a line of its own, wherever the imported words stood.
       const [head, ...tail] = imported.map((each) => withArguments(each, rest))
       if (head !== undefined) expand([{ ...head, first: true }, ...tail], [...chain, name])
@@ -82,7 +82,7 @@ function readImport(target: Token, path: string, context: ExpandContext): { name
   try {
     text = context.readFile(path)
   } catch (error) {
-    return reject(target, `cannot import "${path}": ${messageOf(error)}; wanted: a snippet defined above or a file`)
+    return reject(target, `cannot import "${path}": ${messageOf(error)}; expected a snippet defined above or a file`)
   }
   return { name: path, tokens: readTokens(text, path) }
 }
@@ -98,7 +98,7 @@ function closingBrace(tokens: readonly Token[], opening: number): number {
     if (isOpening(tokens[at])) depth++
     if (isClosing(tokens[at]) && --depth === 0) return at
   }
-  return reject(tokens[opening], '"{" is never closed; wanted: a "}"')
+  return reject(tokens[opening], '"{" is never closed; expected a "}"')
 }
 
 function restOfLine(tokens: readonly Token[], from: number): Token[] {
@@ -122,7 +122,7 @@ function withArguments(token: Token, args: readonly Token[]): Token {
   const text = token.text.replace(/\{args\[(\d+)\]\}/gu, (_, index: string) => {
     const value = args[Number(index)]
     if (value === undefined)
-      reject(token, `{args[${index}]} has no value; wanted: ${Number(index) + 1} import arguments`)
+      reject(token, `{args[${index}]} has no value; expected ${Number(index) + 1} import arguments`)
     return value.text
   })
   return { ...token, text }

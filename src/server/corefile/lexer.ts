@@ -71,5 +71,5 @@ function endOfQuoted(text: string, from: number, position: Position): number {
     if (text[at] === '\\') at++
     else if (text[at] === '"') return at + 1
   }
-  return reject(position, 'quote is never closed; wanted: a second "')
+  return reject(position, 'quote is never closed; expected a second "')
 }

@@ -17,7 +17,7 @@ export function findOverlaps(blocks: readonly ServerBlock[]): { block: ServerBlo
         if (owner !== undefined) {
           const where = address === '' ? `port ${block.port}` : `${address} port ${block.port}`
           const both = owner.block.at === block.at ? `twice at ${block.at}` : `at ${owner.block.at} and at ${block.at}`
-          found.push({ block, message: `zone "${zone}" on ${where} stands ${both}; wanted: one place` })
+          found.push({ block, message: `zone "${zone}" on ${where} stands ${both}; expected one place` })
           break
         }
         taken.push({ block, address })

@@ -36,7 +36,7 @@ export function parseCorefile(text: string, context: CorefileContext): LoadedCor
     const tokens = expandTokens(readTokens(text, context.file), context, notices)
     const { blocks: syntax, problems: braces } = parseBlocks(tokens)
     if (syntax.length === 0 && braces.length === 0)
-      throw new CorefileProblem(start, 'no server block; wanted: one such as ".:53 { ... }"')
+      throw new CorefileProblem(start, 'no server block; expected one such as ".:53 { ... }"')
     const read = syntax.map((each) => readServerBlock(each, { hostname, readFile, defaultPort }))
     const problems = [...braces, ...read.flatMap((each) => each.problems), ...overlapProblems(syntax, read)]
     if (problems.length > 0) throw corefileError(problems.toSorted(inOrder))

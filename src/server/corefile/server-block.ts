@@ -107,7 +107,7 @@ function readStatement(statement: Statement, scope: BlockScope, seen: Map<string
   }
   const earlier = seen.get(word)
   if (earlier !== undefined && !REPEATABLE.has(word)) {
-    reject(name, `"${word}" stands twice, first at ${formatPosition(earlier)}; wanted: once in a server block`)
+    reject(name, `"${word}" stands twice, first at ${formatPosition(earlier)}; expected once in a server block`)
   }
   seen.set(word, name)
   return DIRECTIVES[word](statement, scope)

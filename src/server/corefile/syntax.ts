@@ -37,14 +37,14 @@ export function parseBlocks(tokens: readonly Token[]): {
       if (text !== '') found.push({ ...token, text })
     }
     if (more && found.length > 0)
-      reject(found[found.length - 1], 'a comma ends the list of zones; wanted: another zone')
-    if (found.length === 0) reject(tokens[Math.min(at, tokens.length - 1)], 'no zone before "{"; wanted: ".:53 {"')
+      reject(found[found.length - 1], 'a comma ends the list of zones; expected another zone')
+    if (found.length === 0) reject(tokens[Math.min(at, tokens.length - 1)], 'no zone before "{"; expected ".:53 {"')
     return found
   }
 
   function statements(opening: Token | undefined, depth: number): Statement[] {
     if (opening !== undefined && depth > MAX_DEPTH)
-      reject(opening, 'braces are nested too deep; wanted: at most 8 levels')
+      reject(opening, 'braces are nested too deep; expected at most 8 levels')
     const found: Statement[] = []
     while (at < tokens.length) {
       const name = tokens[at++]
@@ -53,10 +53,10 @@ export function parseBlocks(tokens: readonly Token[]): {
         problems.push(new CorefileProblem(name, CLOSES_NOTHING))
         continue
       }
-      if (isOpening(name)) reject(name, '"{" starts a line; wanted: the "{" at the end of the line it belongs to')
+      if (isOpening(name)) reject(name, '"{" starts a line; expected the "{" at the end of the line it belongs to')
       found.push(statement(name, depth))
     }
-    if (opening !== undefined) problems.push(new CorefileProblem(opening, '"{" is never closed; wanted: a "}"'))
+    if (opening !== undefined) problems.push(new CorefileProblem(opening, '"{" is never closed; expected a "}"'))
     return found
   }
 
@@ -81,9 +81,9 @@ export function parseBlocks(tokens: readonly Token[]): {
   return { blocks, problems }
 }
 
-const CLOSES_NOTHING = '"}" closes nothing; wanted: a "{" before it'
+const CLOSES_NOTHING = '"}" closes nothing; expected a "{" before it'
 
 function refuseGluedBrace(token: Token): void {
   if (token.quoted || !token.text.endsWith('{')) return
-  reject(token, `"{" is part of the word "${token.text}"; wanted: a space before "{"`)
+  reject(token, `"{" is part of the word "${token.text}"; expected a space before "{"`)
 }

@@ -14,7 +14,7 @@ export function readUpstreams(tokens: readonly Token[], readFile: (path: string)
 function readUpstream(token: Token, readFile: (path: string) => string): UpstreamAddress[] {
   const scheme = /^([a-z0-9]+):\/\//iu.exec(token.text)
   if (scheme !== null && scheme[1].toLowerCase() !== 'dns') {
-    reject(token, `upstream "${token.text}" is not supported yet; wanted: a plain address`)
+    reject(token, `upstream "${token.text}" is not supported yet; expected a plain address`)
   }
   const text = scheme === null ? token.text : token.text.slice(scheme[0].length)
   const address = parseUpstream(text)
@@ -29,10 +29,10 @@ function readResolvConf(token: Token, path: string, readFile: (path: string) => 
   } catch (error) {
     return reject(
       token,
-      `"${path}" is neither an address nor a readable file (${messageOf(error)}); wanted: one of them`,
+      `"${path}" is neither an address nor a readable file (${messageOf(error)}); expected one of them`,
     )
   }
   const servers = parseResolvConf(text)
-  if (servers.length === 0) reject(token, `"${path}" names no server; wanted: a line "nameserver ADDRESS"`)
+  if (servers.length === 0) reject(token, `"${path}" names no server; expected a line "nameserver ADDRESS"`)
   return servers
 }

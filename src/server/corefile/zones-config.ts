@@ -54,5 +54,5 @@ export function blocksOn(
 function readListen(text: string): HttpAddress {
   const address = parseListen(text)
   if (address !== undefined) return address
-  throw new HoldfastError('Usage', `Cannot listen on "${text}": not an address; wanted ADDRESS:PORT`)
+  throw new HoldfastError('Usage', `Cannot listen on "${text}": not an address; expected ADDRESS:PORT`)
 }

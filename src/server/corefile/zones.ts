@@ -15,11 +15,11 @@ const OTHER_SCHEMES = /^(tls|https|https3|quic|grpc|unix):\/\//iu
 
 export function readKey(token: Token): ZoneKey {
   const scheme = OTHER_SCHEMES.exec(token.text)
-  if (scheme !== null) reject(token, `"${scheme[0]}" is not supported yet; wanted: a plain zone or dns://`)
+  if (scheme !== null) reject(token, `"${scheme[0]}" is not supported yet; expected a plain zone or dns://`)
   const text = token.text.replace(/^dns:\/\//iu, '')
   const [, host, port] = /^(.*?)(?::(\d+))?$/su.exec(text) as unknown as [string, string, string | undefined]
-  if (port !== undefined && Number(port) > 65535) reject(token, `port ${port} is too large; wanted: at most 65535`)
-  if (host === '') reject(token, `"${token.text}" names no zone; wanted: a zone such as ".${text}"`)
+  if (port !== undefined && Number(port) > 65535) reject(token, `port ${port} is too large; expected at most 65535`)
+  if (host === '') reject(token, `"${token.text}" names no zone; expected a zone such as ".${text}"`)
   return { zones: zonesOf(token, host), port: port === undefined ? undefined : Number(port) }
 }
 
@@ -30,7 +30,7 @@ export function readZones(tokens: readonly Token[]): string[] {
 
 /** A plain domain name, absolute and lower case. */
 export function readName(token: Token): string {
-  const wanted = `"${token.text}" is not a domain name; wanted: a name such as example.org`
+  const wanted = `"${token.text}" is not a domain name; expected a name such as example.org`
   return parseDomain(token.text) ?? reject(token, wanted)
 }
 

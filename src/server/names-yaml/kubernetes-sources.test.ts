@@ -20,7 +20,7 @@ describe('kubevirt', () => {
     })
     expect(block(text, { DOMAIN: '', NAME_SERVER_IP: '' }).kubevirts[0]).toMatchObject({ zone: 'vm.', nameServers: [] })
     expect(() => block(text, { DOMAIN: 'a b', NAME_SERVER_IP: 'here' })).toThrow(
-      'Cannot load /etc/holdfast/names.yaml:2:31: sources[0].domain: DOMAIN is "a b"; wanted: a name such as example.org',
+      'Cannot load /etc/holdfast/names.yaml:2:31: sources[0].domain: DOMAIN is "a b"; expected a name such as example.org',
     )
   })
 

@@ -43,7 +43,7 @@ function domainOf({ domain = '.' }: Document<'kubevirt'>, path: Path, resolver: 
   if (value === '') return '.'
   const { data } = domainSchema.safeParse(value)
   if (data === undefined)
-    resolver.problem([...path, 'domain'], `${domain.env} is ${quote(value)}; wanted: a name such as example.org`)
+    resolver.problem([...path, 'domain'], `${domain.env} is ${quote(value)}; expected a name such as example.org`)
   return data ?? '.'
 }
 
@@ -53,7 +53,7 @@ function nameServersOf(source: Document<'kubevirt'>, path: Path, resolver: Resol
   const value = resolver.env[given.env] ?? ''
   const addresses = value.split(',').map((each) => each.trim())
   if (value === '' || addresses.every((each) => isIP(each) !== 0)) return value === '' ? [] : addresses
-  const problem = `${given.env} is ${quote(value)}; wanted: an address, or several with commas between`
+  const problem = `${given.env} is ${quote(value)}; expected an address, or several with commas between`
   resolver.problem([...path, 'name_server_ip'], problem)
   return []
 }

@@ -178,7 +178,7 @@ test('the least there is serves a directory on port 53', () => {
 test('a file may only forward, but not only write', () => {
   expect(load('serve: { forward: [192.0.2.1] }').config.blocks).toHaveLength(1)
   expect(problems('etcd: { endpoints: [a:1] }\nwrite: [{ type: zonefiles, prefix: "", directory: /out }]')).toEqual([
-    '1:1: there is nothing to serve; wanted: "sources", or "forward" in "serve"',
+    '1:1: there is nothing to serve; expected "sources", or "forward" in "serve"',
   ])
 })
 
@@ -215,11 +215,11 @@ describe('secrets', () => {
   })
 
   test.each([
-    ['{ env: P }', 'the variable "P" is not set; wanted: the secret in it'],
-    ['{ file: p }', '"p" is not a readable file (no such file); wanted: one that can be read'],
-    ['{ file: empty }', 'the file "empty" is empty; wanted: the secret in it'],
-    ['{ file: p, env: P }', 'a secret is in one place; wanted: either "file" or "env"'],
-    ['{}', 'a secret is in one place; wanted: either "file" or "env"'],
+    ['{ env: P }', 'the variable "P" is not set; expected the secret in it'],
+    ['{ file: p }', '"p" is not a readable file (no such file); expected one that can be read'],
+    ['{ file: empty }', 'the file "empty" is empty; expected the secret in it'],
+    ['{ file: p, env: P }', 'a secret is in one place; expected either "file" or "env"'],
+    ['{}', 'a secret is in one place; expected either "file" or "env"'],
   ])('%s that is not there is told', (place, message) => {
     const [line, ...more] = problems(withPassword(place), { files: { empty: '\n' } })
     expect(line).toMatch(/^1:\d+: sources\[0\]\.etcd\.password: /u)
@@ -270,13 +270,13 @@ serve:
     expect(problems(text)).toEqual([
       '1:1: unknown key "sorces"; did you mean "sources"?',
       '3:13: sources[0].type: unknown word "directry"; did you mean "directory"?',
-      '4:5: sources[1] has no "type"; wanted: one of directory file etcd-zones skydns patroni kubevirt kubernetes',
-      '5:5: sources[2] is a number; wanted: a map with "type"',
-      '6:5: sources[3] has no "path"; wanted: a path',
+      '4:5: sources[1] has no "type"; expected one of directory, file, etcd-zones, skydns, patroni, kubevirt, kubernetes',
+      '5:5: sources[2] is a number; expected a map with "type"',
+      '6:5: sources[3] has no "path"; expected a path',
       '6:24: unknown key "pat" in sources[3]; did you mean "path"?',
-      '6:46: sources[3].reload: "60x" is not a duration; wanted: a duration such as 30s, 500ms or 1h30m',
-      '8:11: serve.listen is text; wanted: a list of addresses, such as [127.0.0.1:53]',
-      '9:12: serve.bufsize is 10; wanted: a number from 512 to 4096',
+      '6:46: sources[3].reload: "60x" is not a duration; expected a duration such as 30s, 500ms or 1h30m',
+      '8:11: serve.listen is text; expected a list of addresses, such as [127.0.0.1:53]',
+      '9:12: serve.bufsize is 10; expected a number from 512 to 4096',
     ])
   })
 
@@ -286,7 +286,9 @@ serve:
   - { type: skydns, zones: [a.test], etcd: *etcd }
   - { type: patroni, scope: pg, zone: b.test, etcd: { <<: *etcd } }`
     expect(problems(text)).toEqual([
-      expect.stringMatching(/^2:68: unknown key "cpu" in sources\[0\]\.etcd; known: endpoints ca_cert /u),
+      expect.stringMatching(
+        /^2:68: unknown key "cpu" in sources\[0\]\.etcd; expected one of endpoints, ca_cert, client_cert, client_key, server_name, … \(10 in all\)$/u,
+      ),
     ])
   })
 
@@ -294,7 +296,7 @@ serve:
     [
       'a name that is none',
       'sources: [{ type: file, path: a, zones: [a..b] }]',
-      '1:42: sources[0].zones[0]: "a..b" is not a zone; wanted: a name such as example.org, or a network such as 10.0.0.0/8',
+      '1:42: sources[0].zones[0]: "a..b" is not a zone; expected a name such as example.org, or a network such as 10.0.0.0/8',
     ],
     [
       'a name with a blank',
@@ -319,82 +321,82 @@ serve:
     [
       'a source twice',
       'sources:\n- { type: directory, path: a }\n- { type: directory, path: a, name: b }',
-      '3:3: sources[1]: it is the same as sources[0]; wanted: each source once',
+      '3:3: sources[1]: it is the same as sources[0]; expected each source once',
     ],
     [
       'a name twice',
       'sources:\n- { type: directory, path: a, name: x }\n- { type: directory, path: b, name: x }',
-      '3:37: sources[1].name: "x" is the name of sources[0] too; wanted: another',
+      '3:37: sources[1].name: "x" is the name of sources[0] too; expected another',
     ],
     [
       'a name that is no word',
       'sources: [{ type: directory, path: a, name: a/b }]',
-      '1:45: sources[0].name: "a/b" is not a name; wanted: letters, digits, ".", "_" and "-", at most 63 of them',
+      '1:45: sources[0].name: "a/b" is not a name; expected letters, digits, ".", "_" and "-", at most 63 of them',
     ],
     [
       'no etcd anywhere',
       'sources: [{ type: etcd-zones, prefix: / }]',
-      '1:11: sources[0]: there is no "etcd"; wanted: one here, or one at the top of the file for all',
+      '1:11: sources[0]: there is no "etcd"; expected one here, or one at the top of the file for all',
     ],
     [
       'an endpoint without a port',
       'etcd: { endpoints: [etcd.example] }',
-      '1:21: etcd.endpoints[0]: "etcd.example" is not an endpoint; wanted: an address with its port, such as https://10.0.0.1:2379',
+      '1:21: etcd.endpoints[0]: "etcd.example" is not an endpoint; expected an address with its port, such as https://10.0.0.1:2379',
     ],
     [
       'a user in an endpoint',
       'etcd: { endpoints: ["https://u:p@a:1"] }',
-      '1:21: etcd.endpoints[0]: the endpoint has a user in it; wanted: "username" and "password" beside "endpoints"',
+      '1:21: etcd.endpoints[0]: the endpoint has a user in it; expected "username" and "password" beside "endpoints"',
     ],
     [
       'no endpoints',
       'etcd: { endpoints: [] }',
-      '1:20: etcd.endpoints is an empty list; wanted: a list of addresses, such as [https://10.0.0.1:2379]',
+      '1:20: etcd.endpoints is an empty list; expected a list of addresses, such as [https://10.0.0.1:2379]',
     ],
     [
       'a certificate without its key',
       'etcd: { endpoints: [a:1], client_cert: a }',
-      '1:7: etcd: "client_cert" stands without "client_key"; wanted: both or none',
+      '1:7: etcd: "client_cert" stands without "client_key"; expected both or none',
     ],
     [
       'a password without its user',
       'etcd: { endpoints: [a:1], password: a }',
-      '1:7: etcd: "password" stands without "username"; wanted: both or none',
+      '1:7: etcd: "password" stands without "username"; expected both or none',
     ],
     [
       'certificates for plain endpoints',
       'etcd: { endpoints: ["http://a:1"], ca_cert: a }',
-      '1:7: etcd: "ca_cert" has no effect, as every endpoint is plain http; wanted: https endpoints',
+      '1:7: etcd: "ca_cert" has no effect, as every endpoint is plain http; expected https endpoints',
     ],
     [
       'TTLs the wrong way round',
       'etcd: { endpoints: [a:1] }\nsources: [{ type: skydns, zones: [a], min_lease_ttl: 2m, max_lease_ttl: 1m }]',
-      '2:11: sources[0]: "min_lease_ttl" is more than "max_lease_ttl"; wanted: at most as much',
+      '2:11: sources[0]: "min_lease_ttl" is more than "max_lease_ttl"; expected at most as much',
     ],
     [
       'a TTL too long for a primary',
       'sources: [{ type: patroni, scope: a, zone: a, ttl: 60 }]',
-      '1:52: sources[0].ttl: 60 is out of range; wanted: 1s to 5s',
+      '1:52: sources[0].ttl: 60 is out of range; expected 1s to 5s',
     ],
     [
       'a mode without quotes',
       'write: [{ type: zonefiles, prefix: /, directory: a, permissions: 0644 }]',
-      '1:66: write[0].permissions is a number; wanted: a mode in quotes, such as "0644"',
+      '1:66: write[0].permissions is a number; expected a mode in quotes, such as "0644"',
     ],
     [
       'a forward zone for PTR',
       'serve: { ptr: { zones: [a.test] } }',
-      '1:24: serve.ptr.zones: a zone is below neither in-addr.arpa nor ip6.arpa; wanted: reverse zones, or networks such as 10.0.0.0/8',
+      '1:24: serve.ptr.zones: a zone is below neither in-addr.arpa nor ip6.arpa; expected reverse zones, or networks such as 10.0.0.0/8',
     ],
     [
       'a server that is none',
       'serve: { forward: [ns1.example] }',
-      '1:20: serve.forward[0]: "ns1.example" is neither an address nor a readable file (no such file); wanted: one that can be read',
+      '1:20: serve.forward[0]: "ns1.example" is neither an address nor a readable file (no such file); expected one that can be read',
     ],
     [
       'two rules for one name',
       'serve: { forward: [{ to: [192.0.2.1] }, 192.0.2.2] }',
-      '1:19: serve.forward: addresses stand beside a rule for "."; wanted: one of both',
+      '1:19: serve.forward: addresses stand beside a rule for "."; expected one of both',
     ],
     [
       'an rcode that is none',
@@ -404,10 +406,10 @@ serve:
     [
       'an address that is none',
       'serve: { health: 8080 }',
-      '1:18: serve.health is a number; wanted: ADDRESS:PORT or :PORT',
+      '1:18: serve.health is a number; expected ADDRESS:PORT or :PORT',
     ],
-    ['an empty file', '# nothing\n', '1:1: the file is empty; wanted: a map with "sources"'],
-    ['a list', '- a', '1:1: the file is a list; wanted: a map with "sources"'],
+    ['an empty file', '# nothing\n', '1:1: the file is empty; expected a map with "sources"'],
+    ['a list', '- a', '1:1: the file is a list; expected a map with "sources"'],
     ['a prototype', '__proto__: { etcd: 1 }', '1:1: unknown key "__proto__"; '],
   ])('%s', (_, text, message) => {
     const found = problems(text)
@@ -418,14 +420,14 @@ serve:
 
 describe('YAML', () => {
   test.each([
-    ['a key twice', 'sources: []\nsources: []', '2:1: a key stands twice in one map; wanted: once'],
-    ['a tab', 'serve:\n\tlisten: []', '2:1: a tab indents the line; wanted: spaces'],
-    ['an alias without anchor', 'etcd: *etcd', '1:7: an alias without its anchor; wanted: the anchor above it'],
-    ['an anchor in itself', 'etcd: &a { endpoints: [*a] }', '1:10: etcd.endpoints[0] is a map; wanted: an address'],
+    ['a key twice', 'sources: []\nsources: []', '2:1: a key stands twice in one map; expected once'],
+    ['a tab', 'serve:\n\tlisten: []', '2:1: a tab indents the line; expected spaces'],
+    ['an alias without anchor', 'etcd: *etcd', '1:7: an alias without its anchor; expected the anchor above it'],
+    ['an anchor in itself', 'etcd: &a { endpoints: [*a] }', '1:10: etcd.endpoints[0] is a map; expected an address'],
     ['a merge of no map', 'etcd: { <<: 5 }', '1:1: a merge key "<<" has something else than a map'],
-    ['a second document', 'a: 1\n---\nb: 1', '2:1: a second document starts here; wanted: one in a file'],
-    ['an unclosed list', 'sources: [', 'end with a ]; wanted: YAML'],
-    ['a tag', 'etcd: !!js/function x', '1:7: this is not YAML; wanted: YAML 1.2'],
+    ['a second document', 'a: 1\n---\nb: 1', '2:1: a second document starts here; expected one in a file'],
+    ['an unclosed list', 'sources: [', 'end with a ]; expected YAML'],
+    ['a tag', 'etcd: !!js/function x', '1:7: this is not YAML; expected YAML 1.2'],
   ])('%s is refused', (_, text, message) => {
     expect(problems(text)[0]).toContain(message)
   })

@@ -29,7 +29,7 @@ export class Resolver extends Surroundings {
   etcd(own: EtcdDocument | undefined, owner: Path): EtcdConnection {
     const etcd = own ?? this.#document.etcd
     if (etcd !== undefined) return this.#connection(etcd, own === undefined ? ['etcd'] : [...owner, 'etcd'])
-    this.problem(owner, 'there is no "etcd"; wanted: one here, or one at the top of the file for all')
+    this.problem(owner, 'there is no "etcd"; expected one here, or one at the top of the file for all')
     return { endpoints: [] }
   }
 
@@ -63,7 +63,7 @@ export class Resolver extends Surroundings {
     const content = this.read(text, path, 'neither an address nor a readable file')
     const servers = content === undefined ? [] : parseResolvConf(content)
     if (content !== undefined && servers.length === 0)
-      this.problem(path, `${quote(text)} names no server; wanted: a line "nameserver ADDRESS"`)
+      this.problem(path, `${quote(text)} names no server; expected a line "nameserver ADDRESS"`)
     return servers
   }
 }

@@ -44,13 +44,13 @@ export const etcdSchema = map(
     for (const [one, other] of pairs) {
       if ((etcd[one] === undefined) === (etcd[other] === undefined)) continue
       const [there, missing] = etcd[one] === undefined ? [other, one] : [one, other]
-      context.addIssue({ code: 'custom', message: `"${there}" stands without "${missing}"; wanted: both or none` })
+      context.addIssue({ code: 'custom', message: `"${there}" stands without "${missing}"; expected both or none` })
     }
     const certificates = (['ca_cert', 'client_cert', 'server_name'] as const).find((key) => etcd[key] !== undefined)
     if (certificates !== undefined && etcd.endpoints.every((each) => each.startsWith('http://')))
       context.addIssue({
         code: 'custom',
-        message: `"${certificates}" has no effect, as every endpoint is plain http; wanted: https endpoints`,
+        message: `"${certificates}" has no effect, as every endpoint is plain http; expected https endpoints`,
       })
   })
   .meta({ id: 'etcd' })

@@ -71,7 +71,7 @@ const logRule = map({
 })
 
 const reverseZones = zones.refine((found) => found.every((zone) => /(?:^|\.)(?:in-addr|ip6)\.arpa\.$/u.test(zone)), {
-  error: 'a zone is below neither in-addr.arpa nor ip6.arpa; wanted: reverse zones, or networks such as 10.0.0.0/8',
+  error: 'a zone is below neither in-addr.arpa nor ip6.arpa; expected reverse zones, or networks such as 10.0.0.0/8',
 })
 
 const ptr = map(
@@ -105,7 +105,7 @@ export const serveSchema = map(
       .union([flag, text('text')], { error: 'text, or true for the host name' })
       .prefault(false)
       .refine((nsid) => typeof nsid === 'boolean' || Buffer.byteLength(nsid) <= LONGEST_NSID, {
-        error: `an identifier is too long; wanted: at most ${LONGEST_NSID} bytes`,
+        error: `an identifier is too long; expected at most ${LONGEST_NSID} bytes`,
       })
       .describe('The identifier clients can ask for (RFC 5001): a text, or `true` for the host name.'),
     bufsize: number(512, 4096).prefault(DEFAULT_UDP_BYTES).describe('The largest UDP answer, in bytes.'),

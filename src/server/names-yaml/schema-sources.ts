@@ -91,7 +91,7 @@ const skydns = map({
     if (min_lease_ttl > max_lease_ttl)
       context.addIssue({
         code: 'custom',
-        message: '"min_lease_ttl" is more than "max_lease_ttl"; wanted: at most as much',
+        message: '"min_lease_ttl" is more than "max_lease_ttl"; expected at most as much',
       })
   })
   .describe("SkyDNS records in etcd, as ExternalDNS and CoreDNS's etcd plugin have them.")
@@ -105,7 +105,7 @@ const patroni = map({
     .prefault('/service/')
     .describe("`namespace` of Patroni's configuration."),
   scope: text('the name of the cluster')
-    .refine((scope) => !scope.includes('/'), { error: 'a scope has no "/"; wanted: the name of the cluster' })
+    .refine((scope) => !scope.includes('/'), { error: 'a scope has no "/"; expected the name of the cluster' })
     .describe("`scope` of Patroni's configuration: the name of the cluster."),
   zone: domain.describe('The zone that gets `primary`, `replica`, `sync` and a name for each member.'),
   ttl: ttl({ from: '1s', to: '5s' })

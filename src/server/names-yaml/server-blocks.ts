@@ -25,7 +25,7 @@ type Lists = { -readonly [Kind in keyof Sources]: Sources[Kind][number][] }
 
 export function serverBlocks({ sources = [], serve }: NamesDocument, resolver: Resolver): ServerBlock[] {
   if (sources.length === 0 && serve.forward === undefined)
-    resolver.problem([], 'there is nothing to serve; wanted: "sources", or "forward" in "serve"')
+    resolver.problem([], 'there is nothing to serve; expected "sources", or "forward" in "serve"')
   const { ptr } = serve
   return blocksOn(serve.listen, {
     at: resolver.file,
@@ -101,9 +101,9 @@ function refuseTwin(sources: readonly SourceDocument[], index: number, resolver:
   const { name, ...source } = sources[index]
   for (const [at, { name: otherName, ...other }] of sources.slice(0, index).entries()) {
     if (name !== undefined && name === otherName)
-      resolver.problem(['sources', index, 'name'], `"${name}" is the name of sources[${at}] too; wanted: another`)
+      resolver.problem(['sources', index, 'name'], `"${name}" is the name of sources[${at}] too; expected another`)
     if (isDeepStrictEqual(source, other))
-      resolver.problem(['sources', index], `it is the same as sources[${at}]; wanted: each source once`)
+      resolver.problem(['sources', index], `it is the same as sources[${at}]; expected each source once`)
   }
 }
 
@@ -117,7 +117,7 @@ function forwards(rules: NonNullable<ServeDocument['forward']>, resolver: Resolv
       continue
     }
     if (found.some(({ from }) => from === rule.from))
-      resolver.problem(path, `"${rule.from}" is forwarded already; wanted: one rule for a name`)
+      resolver.problem(path, `"${rule.from}" is forwarded already; expected one rule for a name`)
     found.push({
       ...FORWARD_DEFAULTS,
       from: rule.from,
@@ -132,7 +132,7 @@ function forwards(rules: NonNullable<ServeDocument['forward']>, resolver: Resolv
   }
   if (everywhere.length === 0) return found
   if (found.some(({ from }) => from === '.'))
-    resolver.problem(['serve', 'forward'], 'addresses stand beside a rule for "."; wanted: one of both')
+    resolver.problem(['serve', 'forward'], 'addresses stand beside a rule for "."; expected one of both')
   return [...found, { ...FORWARD_DEFAULTS, from: '.', to: everywhere }]
 }
 
@@ -142,7 +142,7 @@ function alternates(rules: NonNullable<ServeDocument['alternate']>, resolver: Re
     const path = ['serve', 'alternate', index]
     for (const [at, rcode] of rcodes.entries()) {
       if (taken.has(rcode))
-        resolver.problem([...path, 'rcodes', at], `${rcodeName(rcode)} stands twice; wanted: each rcode once`)
+        resolver.problem([...path, 'rcodes', at], `${rcodeName(rcode)} stands twice; expected each rcode once`)
       taken.add(rcode)
     }
     const servers = to.flatMap((server, at) => resolver.upstream(server, [...path, 'to', at]))

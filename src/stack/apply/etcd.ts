@@ -100,7 +100,10 @@ export async function changeEtcd(work: Work, spec: EtcdSpec, { clientsFirst }: C
     else warnOfForeigner(work, member.name)
   }
   for (const machine of gone) await removeMachine(work, machine)
-  await writeStarted(work, members.filter(isIn(filled)).filter((machine) => isFounding(work, machine)))
+  await writeStarted(
+    work,
+    members.filter(isIn(filled)).filter((machine) => isFounding(work, machine)),
+  )
   await enableAuthentication(work, spec)
   for (const machine of all) await untilDone(work, machine)
 }

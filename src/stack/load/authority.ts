@@ -49,5 +49,5 @@ function checkAlgorithm(type: string, value: AuthorityDocument, path: Path, reso
   const algorithm = ALGORITHMS[type]
   for (const name of ['key_algorithm', 'key_algorithmn'] as const)
     if (value[name] !== undefined && value[name].toUpperCase() !== algorithm)
-      resolver.problem([...path, name], `the key is of type ${algorithm}; wanted: "${algorithm}", or no "${name}"`)
+      resolver.problem([...path, name], `the key is of type ${algorithm}; expected "${algorithm}", or no "${name}"`)
 }

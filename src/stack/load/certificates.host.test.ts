@@ -79,7 +79,7 @@ describe('an authority', () => {
       'ca',
       'ca',
       ', key_algorithm: RSA',
-      'ca.key_algorithm: the key is of type ECDSA; wanted: "ECDSA", or no "key_algorithm"',
+      'ca.key_algorithm: the key is of type ECDSA; expected "ECDSA", or no "key_algorithm"',
     ],
   ])('%s is refused', async (_, certificate, key, more, message) => {
     const found = await problems(ca(certificate, key, more), { files })
@@ -92,7 +92,7 @@ describe('an authority', () => {
       `${ca('ca', 'ca')}\npostgres: { members: 2, ca: { certificate: { file: other.pem }, key: { file: other.key } } }`,
       { files },
     )
-    expect(found).toEqual(['6:29: postgres.ca: it differs from ca; wanted: the same for the whole cluster'])
+    expect(found).toEqual(['6:29: postgres.ca: it differs from ca; expected the same for the whole cluster'])
   })
 })
 
@@ -115,25 +115,25 @@ describe('the certificate of a member', () => {
       'that is not valid for its addresses',
       ['elsewhere'],
       [
-        'server_cert: it is not valid for 127.77.10.1; wanted: one with this address',
-        'server_cert: it is not valid for 127.0.0.1; wanted: one with this address',
+        'server_cert: it is not valid for 127.77.10.1; expected one with this address',
+        'server_cert: it is not valid for 127.0.0.1; expected one with this address',
       ],
     ],
     [
       'with another key',
       ['good', 'other'],
-      ['server_key: it is not the key of "server_cert"; wanted: the one that belongs to it'],
+      ['server_key: it is not the key of "server_cert"; expected the one that belongs to it'],
     ],
     [
       'from another authority',
       ['good', 'good', 'other'],
-      ['server_cert: it is not signed by "ca_cert"; wanted: the authority that signed it'],
+      ['server_cert: it is not signed by "ca_cert"; expected the authority that signed it'],
     ],
-    ['for servers only', ['one-use'], ['server_cert: it is not for both servers and clients; wanted: both uses']],
+    ['for servers only', ['one-use'], ['server_cert: it is not for both servers and clients; expected both uses']],
     [
       'that is root',
       ['root-user'],
-      [`server_cert: its common name is etcd's user "root", as whom anybody could act; wanted: another one`],
+      [`server_cert: its common name is etcd's user "root", as whom anybody could act; expected another one`],
     ],
     [
       'that is a user of the file',
@@ -154,16 +154,16 @@ describe('the certificate of a member', () => {
       `${HEAD}etcd: { members: [{ name: a, tls: { ca_cert: a, server_cert: b, server_key: c } }] }`,
     )
     expect(found).toEqual([
-      '4:46: etcd.members[0].tls.ca_cert: it is not a certificate; wanted: one as PEM text',
-      '4:62: etcd.members[0].tls.server_cert: it is not a certificate; wanted: one as PEM text',
-      '4:77: etcd.members[0].tls.server_key: it is not a private key; wanted: one as PEM text, without a passphrase',
+      '4:46: etcd.members[0].tls.ca_cert: it is not a certificate; expected one as PEM text',
+      '4:62: etcd.members[0].tls.server_cert: it is not a certificate; expected one as PEM text',
+      '4:77: etcd.members[0].tls.server_key: it is not a private key; expected one as PEM text, without a passphrase',
     ])
   })
 
   test('is there for all members or none', async () => {
     expect(await problems(`${stack('good')}\n    - name: etcd-2\n    - name: etcd-3`, { files })).toEqual([
-      '9:7: etcd.members[1]: it has no "tls" while etcd.members[0].tls is given; wanted: it for all members or none',
-      '10:7: etcd.members[2]: it has no "tls" while etcd.members[0].tls is given; wanted: it for all members or none',
+      '9:7: etcd.members[1]: it has no "tls" while etcd.members[0].tls is given; expected it for all members or none',
+      '10:7: etcd.members[2]: it has no "tls" while etcd.members[0].tls is given; expected it for all members or none',
     ])
   })
 })

@@ -33,7 +33,7 @@ export function resolveCertificate(
   if (server !== undefined) {
     const problems = [...serverProblems(server, demands)]
     if (authorities.length > 0 && ![...between, ...authorities].some((issuer) => isSignedBy(server, issuer)))
-      problems.push('it is not signed by "ca_cert"; wanted: the authority that signed it')
+      problems.push('it is not signed by "ca_cert"; expected the authority that signed it')
     for (const problem of problems) resolver.problem(certPath, problem)
   }
   if (serverKey === undefined || serverKey.reveal() === '') return undefined
@@ -46,28 +46,28 @@ function readCertificates(pem: string, path: Path, resolver: StackResolver): rea
   const certificates = parseCertificates(pem)
   // What could not be read has been told already.
   if (certificates === undefined && pem !== '')
-    resolver.problem(path, 'it is not a certificate; wanted: one as PEM text')
+    resolver.problem(path, 'it is not a certificate; expected one as PEM text')
   return certificates ?? []
 }
 
 function* serverProblems(server: X509Certificate, { address, users }: Demands): Generator<string> {
-  if (server.validToDate < new Date()) yield `it ended on ${server.validTo}; wanted: one that is valid`
+  if (server.validToDate < new Date()) yield `it ended on ${server.validTo}; expected one that is valid`
   for (const each of new Set([address, '127.0.0.1']))
-    if (server.checkIP(each) === undefined) yield `it is not valid for ${each}; wanted: one with this address`
+    if (server.checkIP(each) === undefined) yield `it is not valid for ${each}; expected one with this address`
   const usages = server.keyUsage as readonly string[] | undefined
   if (usages !== undefined && ![SERVER_AUTH, CLIENT_AUTH].every((usage) => usages.includes(usage)))
-    yield 'it is not for both servers and clients; wanted: both uses, as members talk to each other'
+    yield 'it is not for both servers and clients; expected both uses, as members talk to each other'
   const [, commonName = ''] = /^CN=(.*)$/mu.exec(server.subject) ?? []
   if (users.has(commonName))
-    yield `its common name is etcd's user "${commonName}", as whom anybody could act; wanted: another one, or none`
+    yield `its common name is etcd's user "${commonName}", as whom anybody could act; expected another one, or none`
 }
 
 function keyProblem(pem: string, certificate: X509Certificate | undefined): string | undefined {
   try {
     const key = createPrivateKey(pem)
     const fits = certificate === undefined || certificate.checkPrivateKey(key)
-    return fits ? undefined : 'it is not the key of "server_cert"; wanted: the one that belongs to it'
+    return fits ? undefined : 'it is not the key of "server_cert"; expected the one that belongs to it'
   } catch {
-    return 'it is not a private key; wanted: one as PEM text, without a passphrase'
+    return 'it is not a private key; expected one as PEM text, without a passphrase'
   }
 }

@@ -41,13 +41,13 @@ export function resolveDns(context: DnsContext, resolver: StackResolver): DnsSpe
 function refuseWithoutEtcd(part: DnsDocument, resolver: StackResolver): void {
   for (const key of ['key_prefix', 'allow_zones', 'skydns'] as const)
     if (part[key] !== undefined)
-      resolver.problem(['dns', key], 'there is no etcd to read from; wanted: "etcd" in the stack, or "etcd" in "dns"')
+      resolver.problem(['dns', key], 'there is no etcd to read from; expected "etcd" in the stack, or "etcd" in "dns"')
 }
 
 /** What only our own name server can do. */
 function checkCoredns({ part, ownZones }: DnsContext, resolver: StackResolver): void {
   if (part.skydns !== undefined)
-    resolver.problem(['dns', 'skydns'], 'CoreDNS is given zone files only; wanted: "engine: holdfast", or no "skydns"')
+    resolver.problem(['dns', 'skydns'], 'CoreDNS is given zone files only; expected "engine: holdfast", or no "skydns"')
   const patroniZone = ownZones[1]?.replace(/\.$/u, '')
   if (patroniZone !== undefined)
     resolver.notice(
@@ -61,7 +61,7 @@ function portsOf(part: DnsDocument, resolver: StackResolver): Pick<DnsSpec, 'por
   const ports = keys.map((key) => part[key] ?? DNS_DEFAULTS[key])
   for (const [index, key] of keys.entries()) {
     const other = keys[ports.indexOf(ports[index])]
-    if (other !== key) resolver.problem(['dns', key], `${ports[index]} is "${other}", too; wanted: another port`)
+    if (other !== key) resolver.problem(['dns', key], `${ports[index]} is "${other}", too; expected another port`)
   }
   const [port, healthPort, metricsPort] = ports
   return { port, healthPort, metricsPort }
@@ -87,7 +87,7 @@ function zonesOf(words: readonly string[], path: readonly string[], resolver: St
     if (found === undefined)
       resolver.problem(
         [...path, index],
-        `${quote(word)} is not a zone; wanted: a name such as example.org, or a network such as 10.0.0.0/8`,
+        `${quote(word)} is not a zone; expected a name such as example.org, or a network such as 10.0.0.0/8`,
       )
     return found ?? []
   })

@@ -84,7 +84,7 @@ function alternateServers(servers: Given<readonly string[]> | undefined, resolve
     if (parseUpstream(server) === undefined)
       resolver.problem(
         [...servers.path, index],
-        `${quote(server)} is not an address; wanted: an IP address, with or without a port`,
+        `${quote(server)} is not an address; expected an IP address, with or without a port`,
       )
   return servers.value
 }

@@ -36,18 +36,18 @@ export function checkInitialMembers(context: EtcdContext, resolver: StackResolve
     if (ip === undefined && isInitializing(context, entry))
       resolver.problem(
         path,
-        `${quote(name)} is missing from ${formatPath(initial.path)}; wanted: it there, too, or "is_initializing: false" for a member that joins later`,
+        `${quote(name)} is missing from ${formatPath(initial.path)}; expected it there, too, or "is_initializing: false" for a member that joins later`,
       )
     // Other members and clients reach it at its first interface only.
     const first = specs.get(name)?.hardware.networks[0]?.ip
     if (ip !== undefined && first !== undefined && ip !== first)
-      resolver.problem(path, `${formatPath(initial.path)} has ${ip} for ${quote(name)}; wanted: ${first}`)
+      resolver.problem(path, `${formatPath(initial.path)} has ${ip} for ${quote(name)}; expected ${first}`)
   }
   const names = new Set(entries.map(({ name }) => name))
   for (const [index, { name }] of initial.value.entries())
     if (!names.has(name))
       resolver.problem(
         [...initial.path, index],
-        `${quote(name)} is no member in this file; wanted: all members of a cluster in one stack file, and only these`,
+        `${quote(name)} is no member in this file; expected all members of a cluster in one stack file, and only these`,
       )
 }

@@ -73,17 +73,17 @@ function authentication(
   if (isForPatroni && certificates?.value === true)
     resolver.problem(
       certificates.path,
-      'Patroni cannot use client certificates: it comes through the gRPC gateway, which takes none; wanted: false, or another cluster as "etcd" in "postgres"',
+      'Patroni cannot use client certificates: it comes through the gRPC gateway, which takes none; expected false, or another cluster as "etcd" in "postgres"',
     )
   else if (isForPatroni && gateway?.value === false)
     resolver.problem(
       gateway.path,
-      'Patroni comes through the gRPC gateway; wanted: true, or another cluster as "etcd" in "postgres"',
+      'Patroni comes through the gRPC gateway; expected true, or another cluster as "etcd" in "postgres"',
     )
   else if (gateway?.value === true && clientCertAuth)
     resolver.problem(
       gateway.path,
-      'the gateway takes no client certificates; wanted: "client_cert_auth: false" with it',
+      'the gateway takes no client certificates; expected "client_cert_auth: false" with it',
     )
   return clientCertAuth
 }
@@ -98,10 +98,10 @@ function compaction(
     if (mode === 'revision')
       resolver.problem(
         retention.path,
-        `${quote(retention.value)} is not a number of revisions; wanted: one such as 1000`,
+        `${quote(retention.value)} is not a number of revisions; expected one such as 1000`,
       )
     else if (parseDuration(retention.value) === undefined)
-      resolver.problem(retention.path, `${quote(retention.value)} is not a time; wanted: hours, or one such as 30m`)
+      resolver.problem(retention.path, `${quote(retention.value)} is not a time; expected hours, or one such as 30m`)
   }
   return {
     autoCompactionMode: mode,
@@ -114,7 +114,7 @@ function bootstrapMember(entries: EtcdContext['entries'], resolver: StackResolve
   const at = ({ path }: EtcdContext['entries'][number]) => [...path, 'authentication_bootstrap', 'bootstrap']
   const [first, ...others] = entries.filter((entry) => says(entry) === true)
   for (const entry of others)
-    resolver.problem(at(entry), `${quote(first.name)} sets up users already; wanted: one member that does`)
+    resolver.problem(at(entry), `${quote(first.name)} sets up users already; expected one member that does`)
   const chosen = first ?? entries.find((entry) => says(entry) !== false) ?? entries[0]
   if (says(chosen) === false)
     resolver.notice(at(chosen), `no effect, as authentication is always turned on: ${quote(chosen.name)} does it`)
@@ -137,7 +137,7 @@ function rootPassword(
   ].filter(({ values, isUsed, path }) => {
     if (values?.root_password !== '') return true
     if (isUsed && !clientCertAuth)
-      resolver.problem([...path, 'root_password'], 'the password is empty; wanted: one, or no "root_password" at all')
+      resolver.problem([...path, 'root_password'], 'the password is empty; expected one, or no "root_password" at all')
     return false
   })
   const password = agreed(layers, 'root_password', resolver)
@@ -149,8 +149,8 @@ function givenUsers({ users = [] }: EtcdDocument, clientCertAuth: boolean, resol
   return users.map(({ name, permissions, password }, index) => {
     const path = ['etcd', 'users', index]
     if (RESERVED_USERS.has(name))
-      resolver.problem([...path, 'name'], `${quote(name)} is a user of the stack itself; wanted: another name`)
-    if (seen.has(name)) resolver.problem([...path, 'name'], `${quote(name)} stands twice; wanted: each user once`)
+      resolver.problem([...path, 'name'], `${quote(name)} is a user of the stack itself; expected another name`)
+    if (seen.has(name)) resolver.problem([...path, 'name'], `${quote(name)} stands twice; expected each user once`)
     seen.add(name)
     if (password !== undefined && clientCertAuth)
       resolver.notice([...path, 'password'], 'no effect, as users of this cluster are known by certificates')
@@ -174,7 +174,7 @@ function membersOf({ entries, specs }: EtcdContext, users: readonly EtcdUser[], 
     if (value === undefined) {
       resolver.problem(
         path,
-        `it has no "tls" while ${formatPath(first.path)} is given; wanted: it for all members or none`,
+        `it has no "tls" while ${formatPath(first.path)} is given; expected it for all members or none`,
       )
       return { ...spec, tls: undefined }
     }

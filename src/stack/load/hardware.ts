@@ -48,14 +48,14 @@ export function hardwareOf({ name, path, document, settings }: MachineEntry, res
 function passwordOf({ value, path }: { value: SecretPlace; path: Path }, resolver: StackResolver): Secret | undefined {
   const secret = resolver.secret(value, path)
   if (secret !== undefined && /\p{Cc}/u.test(secret.reveal()))
-    resolver.problem(path, 'the password has a line end or another control character; wanted: one line of text')
+    resolver.problem(path, 'the password has a line end or another control character; expected one line of text')
   return secret
 }
 
 function networksOf(document: MachineDocument, path: Path, resolver: StackResolver): NetworkInterface[] {
   const { libvirt_network, libvirt_networks, macvtap_interfaces = [] } = document
   if (libvirt_network !== undefined && libvirt_networks !== undefined)
-    resolver.problem(path, '"libvirt_network" stands beside "libvirt_networks"; wanted: one of both')
+    resolver.problem(path, '"libvirt_network" stands beside "libvirt_networks"; expected one of both')
   const networks = [libvirt_network ?? libvirt_networks ?? []].flat()
   return [
     ...networks.map(({ network_id, network_name = '', ...address }) => ({
@@ -78,6 +78,6 @@ function chronyOf(settings: MachineEntry['settings'], resolver: StackResolver): 
   resolver.withoutEffect(chrony.path)
   const { servers, pools, makestep } = chrony.value
   if (servers.length === 0 && pools.length === 0)
-    resolver.problem(chrony.path, 'the clock would follow nobody; wanted: "servers" or "pools"')
+    resolver.problem(chrony.path, 'the clock would follow nobody; expected "servers" or "pools"')
   return { servers, pools, makestep }
 }

@@ -13,14 +13,14 @@ describe('the engine of name servers', () => {
 
   test('is told when it is not known', async () => {
     expect(await problems(`${HEAD}dns: { servers: 1, engine: bind }`)).toEqual([
-      '3:28: dns.engine: unknown word "bind"; known: holdfast coredns',
+      '3:28: dns.engine: unknown word "bind"; expected one of holdfast, coredns',
     ])
   })
 
   test('has no SkyDNS records with CoreDNS', async () => {
     const text = `${HEAD}etcd: { members: 1 }\ndns: { servers: 1, engine: coredns, skydns: { zones: [a.test] } }`
     expect(await problems(text)).toEqual([
-      '4:45: dns.skydns: CoreDNS is given zone files only; wanted: "engine: holdfast", or no "skydns"',
+      '4:45: dns.skydns: CoreDNS is given zone files only; expected "engine: holdfast", or no "skydns"',
     ])
   })
 
@@ -42,7 +42,7 @@ describe('agents that send logs', () => {
     const { notices } = await load(stack(`fluentbit: { enabled: true, ${FORWARD} }`))
     expect(notices).toEqual([
       expect.stringMatching(
-        /:6:12: Debian has no package of it: the image has to have \/opt\/fluent-bit\/bin\/fluent-bit, or "package_source" is wanted$/u,
+        /:6:12: Debian has no package of it: expected an image with \/opt\/fluent-bit\/bin\/fluent-bit, or "package_source"$/u,
       ),
     ])
     expect(await load(stack(`install_dependencies: false\nfluentd: { enabled: true, ${FORWARD} }`))).toMatchObject({
@@ -67,7 +67,7 @@ describe('agents that send logs', () => {
     )
     expect(found).toEqual([
       expect.stringMatching(
-        /fluentd\.package_source\.source: the address has a user or a password in it, .*wanted: it without/u,
+        /fluentd\.package_source\.source: the address has a user or a password in it, .*expected it without/u,
       ),
     ])
     expect(found[0]).not.toContain('hidden')
@@ -76,8 +76,8 @@ describe('agents that send logs', () => {
   test('have tags and receivers that are one word', async () => {
     const wrong = FORWARD.replace('logs.test', '"logs test"')
     expect(await problems(stack(`fluentbit: { enabled: true, etcd_tag: "a b", ${wrong} }`))).toEqual([
-      expect.stringContaining('fluentbit.etcd_tag: "a b" is not a tag; wanted: letters, digits and "._:/@-"'),
-      expect.stringContaining('fluentbit.forward.domain: "logs test" is not a name or an address; wanted: letters'),
+      expect.stringContaining('fluentbit.etcd_tag: "a b" is not a tag; expected letters, digits and "._:/@-"'),
+      expect.stringContaining('fluentbit.forward.domain: "logs test" is not a name or an address; expected letters'),
     ])
   })
 })

@@ -31,7 +31,7 @@ export function agreed<T, K extends keyof T & string>(
   const [first, ...others] = given(layers, key)
   for (const { path, value } of others)
     if (!isDeepStrictEqual(value, first.value))
-      resolver.problem(path, `it differs from ${formatPath(first.path)}; wanted: the same for the whole cluster`)
+      resolver.problem(path, `it differs from ${formatPath(first.path)}; expected the same for the whole cluster`)
   return first
 }
 

@@ -22,7 +22,8 @@ export function logsOf(
   const [agent] = agents
   if (agent === undefined) return undefined
   resolver.withoutEffect(agent.path)
-  if (agents.length > 1) resolver.problem(agent.path, '"fluentd" and "fluentbit" are both enabled; wanted: one of both')
+  if (agents.length > 1)
+    resolver.problem(agent.path, '"fluentd" and "fluentbit" are both enabled; expected one of both')
   const logs: LogForwarding = {
     agent: agent === fluentd ? 'fluentd' : 'fluentbit',
     tags: tagsOf(agent.value),
@@ -32,12 +33,12 @@ export function logsOf(
     packageSource: packageSourceOf(agent, resolver),
   }
   const isDynamic = agent === fluentbit && fluentbit.value.etcd?.enabled
-  if (logs.forward === undefined && !isDynamic) resolver.problem(agent.path, 'logs go nowhere; wanted: "forward"')
+  if (logs.forward === undefined && !isDynamic) resolver.problem(agent.path, 'logs go nowhere; expected "forward"')
   const isInstalled = nearest(settings, 'install_dependencies')?.value ?? MACHINE_DEFAULTS.install_dependencies
   if (!resolver.isLocal && isInstalled && logs.packageSource === undefined)
     resolver.notice(
       agent.path,
-      `Debian has no package of it: the image has to have ${logs.agent === 'fluentd' ? FLUENTD : FLUENT_BIT}, or "package_source" is wanted`,
+      `Debian has no package of it: expected an image with ${logs.agent === 'fluentd' ? FLUENTD : FLUENT_BIT}, or "package_source"`,
     )
   return logs
 }
@@ -45,7 +46,7 @@ export function logsOf(
 function bufferOf({ path, value: { buffer } }: Given<FluentdDocument>, resolver: StackResolver): string | undefined {
   if (buffer?.customized !== true) return undefined
   if (buffer.custom_value.trim() === '')
-    resolver.problem([...path, 'buffer'], 'the buffer is customized to nothing; wanted: "custom_value"')
+    resolver.problem([...path, 'buffer'], 'the buffer is customized to nothing; expected "custom_value"')
   return buffer.custom_value
 }
 
@@ -86,11 +87,11 @@ function dynamicOf({ path, value }: Given<FluentbitDocument>, resolver: StackRes
   const { key_prefix, endpoints, ca_certificate, client } = value.etcd
   const at = [...path, 'etcd']
   if (endpoints === undefined || ca_certificate === undefined || client === undefined) {
-    resolver.problem(at, 'it is enabled without a cluster; wanted: "endpoints", "ca_certificate" and "client"')
+    resolver.problem(at, 'it is enabled without a cluster; expected "endpoints", "ca_certificate" and "client"')
     return undefined
   }
   if (key_prefix === '')
-    resolver.problem(at, 'it has no "key_prefix", and would take all of etcd; wanted: what the keys begin with')
+    resolver.problem(at, 'it has no "key_prefix", and would take all of etcd; expected what the keys begin with')
   const login = clientOf(client, [...at, 'client'], resolver)
   const caCertificate = resolver.pem(ca_certificate, [...at, 'ca_certificate'])
   return login && { keyPrefix: key_prefix, endpoints, caCertificate, client: login }

@@ -53,15 +53,18 @@ test('services are reached at the first interface of a machine', async () => {
 })
 
 test.each([
-  ['etcd: { members: 1 }', 'it has no network; wanted: "libvirt_network" or "macvtap_interfaces"'],
+  ['etcd: { members: 1 }', 'it has no network; expected "libvirt_network" or "macvtap_interfaces"'],
   [
     'etcd: { members: [{ name: a, libvirt_network: { network_name: default } }] }',
-    'an interface has no address; wanted: "ip"',
+    'an interface has no address; expected "ip"',
   ],
-  [`${SHARED}etcd: { members: 4 }`, '192.168.122.100-192.168.122.102 has none left for "etcd-4"; wanted: more of them'],
+  [
+    `${SHARED}etcd: { members: 4 }`,
+    '192.168.122.100-192.168.122.102 has none left for "etcd-4"; expected more of them',
+  ],
   [
     'machine_network: { network_name: default, addresses: 10.0.0.9-10.0.0.1 }\netcd: { members: 1 }',
-    '"10.0.0.9-10.0.0.1" is not a range of addresses; wanted: the first and the last address',
+    '"10.0.0.9-10.0.0.1" is not a range of addresses; expected the first and the last address',
   ],
 ])('%j is refused', async (text, message) => {
   expect((await problems(`${HEAD}${text}`))[0]).toContain(message)

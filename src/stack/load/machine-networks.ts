@@ -72,10 +72,10 @@ function checkOwn(own: readonly NetworkInterface[], path: Path, resolver: StackR
   if (own.length === 0)
     resolver.problem(
       path,
-      'it has no network; wanted: "libvirt_network" or "macvtap_interfaces" for it, or "machine_network" for all machines',
+      'it has no network; expected "libvirt_network" or "macvtap_interfaces" for it, or "machine_network" for all machines',
     )
   if (own.some(({ ip }) => ip === undefined))
-    resolver.problem(path, 'an interface has no address; wanted: "ip" for each of its interfaces')
+    resolver.problem(path, 'an interface has no address; expected "ip" for each of its interfaces')
   tellUnused(own, path, resolver)
 }
 
@@ -93,5 +93,5 @@ function tellUnused(own: readonly NetworkInterface[], path: Path, resolver: Stac
 
 function tellFull(machine: string, { path, value }: Given<MachineNetworkDocument>, resolver: StackResolver): void {
   const { first, last } = value.addresses
-  resolver.problem([...path, 'addresses'], `${first}-${last} has none left for "${machine}"; wanted: more of them`)
+  resolver.problem([...path, 'addresses'], `${first}-${last} has none left for "${machine}"; expected more of them`)
 }

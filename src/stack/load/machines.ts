@@ -93,14 +93,14 @@ class Taken {
 
   name(name: string, path: Path): void {
     if (this.#names.has(name))
-      this.#resolver.problem(path, `${quote(name)} is the name of another machine, too; wanted: one for each`)
+      this.#resolver.problem(path, `${quote(name)} is the name of another machine, too; expected one for each`)
     this.#names.add(name)
   }
 
   address(address: string, machine: string, path: Path, what: string): void {
     const owner = this.#owners.get(address)
     if (owner !== undefined)
-      this.#resolver.problem(path, `${address} is the ${what} of ${quote(owner)}, too; wanted: one for each machine`)
+      this.#resolver.problem(path, `${address} is the ${what} of ${quote(owner)}, too; expected one for each machine`)
     this.#owners.set(address, machine)
   }
 }

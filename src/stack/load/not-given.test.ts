@@ -59,7 +59,7 @@ describe('empty', () => {
     expect((await hardwareOf({ macvtap_interfaces: [] }))?.networks).toMatchObject([{ ip: '10.0.0.1' }])
     expect(await problems(stackOf({ libvirt_network: none }))).toEqual([expect.stringContaining('it has no network')])
     expect(await problems(stackOf({ libvirt_network: { ...none, ip: '10.0.0.1' } }))).toEqual([
-      expect.stringContaining('wanted: either "network_id" or "network_name"'),
+      expect.stringContaining('expected either "network_id" or "network_name"'),
     ])
   })
 
@@ -117,21 +117,21 @@ describe('empty', () => {
 
 describe('what is enabled wants all of its parts', () => {
   test.each([
-    ['a receiver', { enabled: true, forward: FORWARD }, 'fluentbit: logs go nowhere; wanted: "forward"'],
+    ['a receiver', { enabled: true, forward: FORWARD }, 'fluentbit: logs go nowhere; expected "forward"'],
     [
       'its port',
       { enabled: true, forward: { ...GIVEN_FORWARD, port: 0 } },
-      'fluentbit.forward.port is 0; wanted: a number from 1 to 65535',
+      'fluentbit.forward.port is 0; expected a number from 1 to 65535',
     ],
     [
       'its name',
       { enabled: true, forward: { ...GIVEN_FORWARD, domain: '' } },
-      'fluentbit.forward.domain: "" is not a name or an address; wanted: letters, digits and "._:/@-"',
+      'fluentbit.forward.domain: "" is not a name or an address; expected letters, digits and "._:/@-"',
     ],
     [
       'a login',
       { enabled: true, etcd: { enabled: true, ...GIVEN_ETCD, client: CLIENT } },
-      'fluentbit.etcd: it is enabled without a cluster; wanted: "endpoints", "ca_certificate" and "client"',
+      'fluentbit.etcd: it is enabled without a cluster; expected "endpoints", "ca_certificate" and "client"',
     ],
     [
       'a whole login',
@@ -141,7 +141,7 @@ describe('what is enabled wants all of its parts', () => {
     [
       'a prefix, without which it would be all of etcd',
       { enabled: true, etcd: { enabled: true, ...GIVEN_ETCD, client: BY_PASSWORD, key_prefix: '' } },
-      'fluentbit.etcd: it has no "key_prefix", and would take all of etcd; wanted: what the keys begin with',
+      'fluentbit.etcd: it has no "key_prefix", and would take all of etcd; expected what the keys begin with',
     ],
   ])('%s', async (_, fluentbit, message) => {
     expect(await problems(stackOf({ fluentbit }))).toEqual([expect.stringContaining(message)])
@@ -153,21 +153,21 @@ describe('what is enabled wants all of its parts', () => {
     ['an empty server', { enabled: true, servers: [{ url: '', options: [] }], pools: [] }],
   ])('somebody whom the clock follows: %s is refused', async (_, chrony) => {
     expect(await problems(stackOf({ chrony }))).toEqual([
-      expect.stringContaining('etcd.members[0].chrony: the clock would follow nobody; wanted: "servers" or "pools"'),
+      expect.stringContaining('etcd.members[0].chrony: the clock would follow nobody; expected "servers" or "pools"'),
     ])
   })
 
   test.each(['', '  \n'])('a buffer, where it is customized: %j is refused', async (custom_value) => {
     const fluentd = { enabled: true, forward: GIVEN_FORWARD, buffer: { customized: true, custom_value } }
     expect(await problems(stackOf({ fluentd }))).toEqual([
-      expect.stringContaining('fluentd.buffer: the buffer is customized to nothing; wanted: "custom_value"'),
+      expect.stringContaining('fluentd.buffer: the buffer is customized to nothing; expected "custom_value"'),
     ])
   })
 
   test('endpoints', async () => {
     const etcd = { enabled: true, ...ETCD, key_prefix: '/logs/' }
     const [first] = await problems(stackOf({ fluentbit: { enabled: true, etcd } }))
-    expect(first).toContain('fluentbit.etcd.endpoints is an empty list; wanted: a list of addresses')
+    expect(first).toContain('fluentbit.etcd.endpoints is an empty list; expected a list of addresses')
   })
 })
 
@@ -191,8 +191,8 @@ test('processors, memory and ports may be digits in a text', async () => {
     ...{ vcpus: 4, memoryMib: 2048, logs: { forward: { port: 24_224 } } },
   })
   expect(await problems(stackOf({ vcpus: 'four', memory: '1' }))).toEqual([
-    expect.stringContaining('vcpus is text; wanted: a number from 1 to 512'),
-    expect.stringContaining('memory is text; wanted: a number from 128'),
+    expect.stringContaining('vcpus is text; expected a number from 1 to 512'),
+    expect.stringContaining('memory is text; expected a number from 128'),
   ])
 })
 

@@ -33,6 +33,6 @@ function refuseOverlap(prefixes: readonly string[], resolver: StackResolver): vo
       if (one.startsWith(other) || other.startsWith(one))
         resolver.problem(
           ['dns'],
-          `the keys below "${one}" and "${other}" are partly the same; wanted: another "key_prefix", "path" or "namespace"`,
+          `the keys below "${one}" and "${other}" are partly the same; expected another "key_prefix", "path" or "namespace"`,
         )
 }

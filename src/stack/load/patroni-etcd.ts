@@ -24,7 +24,7 @@ export function patroniEtcd(context: PostgresContext, resolver: StackResolver): 
   const first = nearest(layers, 'etcd')
   if (first === undefined) {
     if (!context.hasEtcd)
-      resolver.problem(['postgres'], 'Patroni has no etcd; wanted: "etcd" in the stack, or "etcd" in "postgres"')
+      resolver.problem(['postgres'], 'Patroni has no etcd; expected "etcd" in the stack, or "etcd" in "postgres"')
     return 'own'
   }
   const places = layers.map(({ path, values }) => ({ path: [...path, 'etcd'], values: values?.etcd }))

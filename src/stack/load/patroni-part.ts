@@ -39,7 +39,7 @@ export function resolvePatroni({ part, entries }: PostgresContext, resolver: Sta
   if (spec.ttl < least)
     resolver.problem(
       ttl?.path ?? ['postgres', 'patroni'],
-      `a leader could lose its lock while it retries: the TTL is ${spec.ttl}, "loop_wait" + 2 × "retry_timeout" is ${least}; wanted: a TTL of at least ${least}`,
+      `a leader could lose its lock while it retries: the TTL is ${spec.ttl}, "loop_wait" + 2 × "retry_timeout" is ${least}; expected a TTL of at least ${least}`,
     )
 
   const standbys = entries.length - 1
@@ -47,12 +47,12 @@ export function resolvePatroni({ part, entries }: PostgresContext, resolver: Sta
   if (isStrict && standbys === 0)
     resolver.problem(
       ['postgres', 'members'],
-      'one member cannot commit under strict synchronous replication: there is no standby to replicate to; wanted: at least 2 members, or "synchronous_mode_strict: false" in "patroni"',
+      'one member cannot commit under strict synchronous replication: there is no standby to replicate to; expected at least 2 members, or "synchronous_mode_strict: false" in "patroni"',
     )
   else if (spec.synchronousNodeCount > standbys && (isStrict || (spec.synchronousMode && count !== undefined)))
     resolver.problem(
       count?.path ?? ['postgres', 'members'],
-      `commits wait for ${spec.synchronousNodeCount} standbys, and ${entries.length} members have ${standbys}; wanted: at most ${standbys}, or more members`,
+      `commits wait for ${spec.synchronousNodeCount} standbys, and ${entries.length} members have ${standbys}; expected at most ${standbys}, or more members`,
     )
   return spec
 }
@@ -64,7 +64,7 @@ export function patroniNames(entries: PostgresContext['entries'], resolver: Stac
     const patroniName = document?.patroni?.name ?? name
     const at = document?.patroni?.name === undefined ? path : [...path, 'patroni', 'name']
     if (seen.has(patroniName.toLowerCase()))
-      resolver.problem(at, `${quote(patroniName)} is a name of the cluster already; wanted: one for each member`)
+      resolver.problem(at, `${quote(patroniName)} is a name of the cluster already; expected one for each member`)
     seen.add(patroniName.toLowerCase())
     return patroniName
   })

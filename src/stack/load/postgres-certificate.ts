@@ -18,7 +18,7 @@ export function certificateOf(
   if (renewal !== undefined && renewal.value >= validityHours)
     resolver.problem(
       renewal.path,
-      `certificates would be renewed ${renewal.value} hours before their end, and are valid for ${validityHours}; wanted: less`,
+      `certificates would be renewed ${renewal.value} hours before their end, and are valid for ${validityHours}; expected less`,
     )
   // Terraform's users put addresses among the names, too.
   const domains = nearest(layers, 'domains')?.value ?? CERTIFICATE_DEFAULTS.domains

@@ -80,8 +80,8 @@ function asMap(params: ParamsDocument, path: Path, resolver: StackResolver): Rec
     // PostgreSQL does not mind the case.
     const name = key.toLowerCase()
     const reason = RESERVED_PARAMETERS.get(name)
-    if (reason !== undefined) resolver.problem(at, `${quote(key)} cannot be chosen: ${reason}; wanted: it left out`)
-    if (seen.has(name)) resolver.problem(at, `${quote(key)} stands twice; wanted: each parameter once`)
+    if (reason !== undefined) resolver.problem(at, `${quote(key)} cannot be chosen: ${reason}; expected it left out`)
+    if (seen.has(name)) resolver.problem(at, `${quote(key)} stands twice; expected each parameter once`)
     seen.add(name)
   }
   return Object.fromEntries(entries.map(({ key, value }) => [key, value]))
@@ -93,7 +93,7 @@ function haproxyOf({ part, proxies, specs }: PostgresContext, resolver: StackRes
   if (read_write_port === read_only_port)
     resolver.problem(
       ['postgres', 'haproxy', 'read_only_port'],
-      `${read_only_port} is "read_write_port", too; wanted: another port`,
+      `${read_only_port} is "read_write_port", too; expected another port`,
     )
   return {
     servers: proxies.map(({ name }) => specs.get(name) as MachineSpec),

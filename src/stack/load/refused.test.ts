@@ -22,22 +22,22 @@ dns: { servers: 0, port: 99999, skydns: {} }
 postgres: { members: two, patroni: { tll: 3 }, haproxy: { servers: [] } }
 `
     expect(await problems(text)).toEqual([
-      '1:7: name: "Lab" is not a host name; wanted: lower-case letters, digits and "-", at most 63 of them, such as etcd-1',
-      '2:9: domain: "lab..test" is not a domain; wanted: a name such as lab.test, at most 120 characters',
-      '3:10: network: "10.0.0.0/8" is not a loopback network; wanted: a network such as 127.77.0.0/16',
+      '1:7: name: "Lab" is not a host name; expected lower-case letters, digits and "-", at most 63 of them, such as etcd-1',
+      '2:9: domain: "lab..test" is not a domain; expected a name such as lab.test, at most 120 characters',
+      '3:10: network: "10.0.0.0/8" is not a loopback network; expected a network such as 127.77.0.0/16',
       '6:23: unknown key "cpu" in etcd.members[0]; did you mean "vcpus"?',
-      '7:15: etcd.members[1].name: "etcd_2" is not a host name; wanted: lower-case letters, digits and "-", at most 63 of them, such as etcd-1',
-      '7:30: etcd.members[1].vcpus is 0; wanted: a number from 1 to 512',
-      '7:41: etcd.members[1].memory is text; wanted: a number from 128 to 16777216',
-      '8:7: etcd.members[2] has no "name"; wanted: lower-case letters, digits and "-", at most 63 of them, such as etcd-1',
+      '7:15: etcd.members[1].name: "etcd_2" is not a host name; expected lower-case letters, digits and "-", at most 63 of them, such as etcd-1',
+      '7:30: etcd.members[1].vcpus is 0; expected a number from 1 to 512',
+      '7:41: etcd.members[1].memory is text; expected a number from 128 to 16777216',
+      '8:7: etcd.members[2] has no "name"; expected lower-case letters, digits and "-", at most 63 of them, such as etcd-1',
       '8:9: unknown key "nam" in etcd.members[2]; did you mean "name"?',
-      '8:41: etcd.members[2].chrony.enabled is text; wanted: true or false',
-      '9:17: dns.servers is 0; wanted: a number from 1 to 2500',
-      '9:26: dns.port is 99999; wanted: a number from 1 to 65535',
-      '9:41: dns.skydns has no "zones"; wanted: a list of zones, such as [cluster.local]',
-      '10:22: postgres.members is text; wanted: a number of members, or a list of them',
+      '8:41: etcd.members[2].chrony.enabled is text; expected true or false',
+      '9:17: dns.servers is 0; expected a number from 1 to 2500',
+      '9:26: dns.port is 99999; expected a number from 1 to 65535',
+      '9:41: dns.skydns has no "zones"; expected a list of zones, such as [cluster.local]',
+      '10:22: postgres.members is text; expected a number of members, or a list of them',
       '10:38: unknown key "tll" in postgres.patroni; did you mean "ttl"?',
-      '10:68: postgres.haproxy.servers is an empty list; wanted: a list of servers',
+      '10:68: postgres.haproxy.servers is an empty list; expected a list of servers',
     ])
   })
 
@@ -50,7 +50,7 @@ postgres: { members: 2, patroni: { ttl: soon } }
     expect(await problems(text)).toEqual([
       expect.stringMatching(/^3:1: unknown key "frobnicate"; /u),
       expect.stringMatching(/^4:\d+: etcd\.members\[1\]\.name: .*"a"/u),
-      '5:26: dns.port is 99999; wanted: a number from 1 to 65535',
+      '5:26: dns.port is 99999; expected a number from 1 to 65535',
       expect.stringMatching(/^6:\d+: postgres\.patroni\.ttl /u),
     ])
   })
@@ -73,15 +73,15 @@ postgres: { members: 2, patroni: { ttl: soon } }
   })
 
   test.each([
-    ['', '1:1: the file is empty; wanted: a map with "name"'],
-    ['name: lab', '1:1: the file has no "domain"; wanted: a name such as lab.test'],
-    [HEAD, '1:1: there is no machine in it; wanted: "etcd", "dns" or "postgres"'],
-    [`${HEAD}target: vmware`, '3:9: target: unknown word "vmware"; known: local libvirt'],
-    [`${HEAD}name: again`, '3:1: a key stands twice in one map; wanted: once'],
+    ['', '1:1: the file is empty; expected a map with "name"'],
+    ['name: lab', '1:1: the file has no "domain"; expected a name such as lab.test'],
+    [HEAD, '1:1: there is no machine in it; expected "etcd", "dns" or "postgres"'],
+    [`${HEAD}target: vmware`, '3:9: target: unknown word "vmware"; expected one of local, libvirt'],
+    [`${HEAD}name: again`, '3:1: a key stands twice in one map; expected once'],
     ['name: lab\ndomain: 10.0.0.1\netcd: { members: 1 }', '2:9: domain: "10.0.0.1" is not a domain'],
     ['name: lab\ndomain: -lab.test\netcd: { members: 1 }', '2:9: domain: "-lab.test" is not a domain'],
-    [`${HEAD}etcd: {}`, '3:7: etcd has no "members"; wanted: a number of members, or a list of them'],
-    [`${HEAD}etcd: 3`, '3:7: etcd is a number; wanted: a map with "members"'],
+    [`${HEAD}etcd: {}`, '3:7: etcd has no "members"; expected a number of members, or a list of them'],
+    [`${HEAD}etcd: 3`, '3:7: etcd is a number; expected a map with "members"'],
   ])('%j', async (text, message) => {
     const [first, ...more] = await problems(text)
     expect(first).toContain(message)
@@ -90,7 +90,7 @@ postgres: { members: 2, patroni: { ttl: soon } }
 })
 
 describe('what virtual machines cannot have', () => {
-  const VOLUME = 'cannot be used; wanted: the name of a file, without "/"'
+  const VOLUME = 'cannot be used; expected the name of a file, without "/"'
   const USER = 'is not the name of an administrator'
   test.each([
     ['cloud_init_volume_name: ".iso"', VOLUME],
@@ -137,17 +137,17 @@ describe('what two machines cannot share', () => {
     [
       'a name, in one cluster',
       `${HEAD}etcd: { members: [{ name: a }, { name: b }, { name: a }] }`,
-      '3:53: etcd.members[2].name: "a" is the name of another machine, too; wanted: one for each',
+      '3:53: etcd.members[2].name: "a" is the name of another machine, too; expected one for each',
     ],
     [
       'a name, in two clusters',
       `${HEAD}etcd: { members: 3 }\ndns: { servers: [{ name: etcd-2 }] }`,
-      '4:26: dns.servers[0].name: "etcd-2" is the name of another machine, too; wanted: one for each',
+      '4:26: dns.servers[0].name: "etcd-2" is the name of another machine, too; expected one for each',
     ],
     [
       'a local address',
       `${HEAD}etcd: { members: [{ name: a, local_address: 127.3.3.3 }] }\ndns: { servers: [{ name: b, local_address: 127.3.3.3 }] }`,
-      '4:44: dns.servers[0].local_address: 127.3.3.3 is the address of "a", too; wanted: one for each machine',
+      '4:44: dns.servers[0].local_address: 127.3.3.3 is the address of "a", too; expected one for each machine',
     ],
     [
       'an address of a network',
@@ -162,12 +162,12 @@ describe('what two machines cannot share', () => {
     [
       "the name of Patroni's member",
       `${HEAD}${ETCD}postgres: { members: [{ name: a, patroni: { name: x } }, { name: b, patroni: { name: X } }] }`,
-      'postgres.members[1].patroni.name: "X" is a name of the cluster already; wanted: one for each member',
+      'postgres.members[1].patroni.name: "X" is a name of the cluster already; expected one for each member',
     ],
     [
       'a name with the zone of PostgreSQL',
       `${HEAD}etcd: { members: [{ name: pg }] }\npostgres: { members: 2 }`,
-      '3:19: etcd.members[0]: "pg" is the scope of Patroni, too, whose zone is pg.lab.test; wanted: another name',
+      '3:19: etcd.members[0]: "pg" is the scope of Patroni, too, whose zone is pg.lab.test; expected another name',
     ],
   ])('%s', async (_, text, message) => {
     const found = await problems(text)
@@ -180,7 +180,7 @@ describe('what two machines cannot share', () => {
     async (address) => {
       const [line] = await problems(`${HEAD}etcd: { members: [{ name: a, local_address: ${address} }] }`)
       expect(line).toContain(
-        `"${address}" is not a loopback address of its own; wanted: an address such as 127.77.10.1`,
+        `"${address}" is not a loopback address of its own; expected an address such as 127.77.10.1`,
       )
     },
   )
@@ -191,47 +191,47 @@ describe('etcd', () => {
     [
       'a gateway with client certificates',
       `etcd: { members: 3, grpc_gateway_enabled: true }`,
-      '3:43: etcd.grpc_gateway_enabled: the gateway takes no client certificates; wanted: "client_cert_auth: false" with it',
+      '3:43: etcd.grpc_gateway_enabled: the gateway takes no client certificates; expected "client_cert_auth: false" with it',
     ],
     [
       'client certificates for Patroni',
       `etcd: { members: 3, client_cert_auth: true }\npostgres: { members: 2 }`,
-      '3:39: etcd.client_cert_auth: Patroni cannot use client certificates: it comes through the gRPC gateway, which takes none; wanted: false, or another cluster',
+      '3:39: etcd.client_cert_auth: Patroni cannot use client certificates: it comes through the gRPC gateway, which takes none; expected false, or another cluster',
     ],
     [
       'no gateway for Patroni',
       `etcd: { members: 3, grpc_gateway_enabled: false }\npostgres: { members: 2 }`,
-      '3:43: etcd.grpc_gateway_enabled: Patroni comes through the gRPC gateway; wanted: true',
+      '3:43: etcd.grpc_gateway_enabled: Patroni comes through the gRPC gateway; expected true',
     ],
     [
       'two members that set up users',
       `etcd: { members: [{ name: a, authentication_bootstrap: { bootstrap: true } }, { name: b }, { name: c, authentication_bootstrap: { bootstrap: true } }] }`,
-      'etcd.members[2].authentication_bootstrap.bootstrap: "a" sets up users already; wanted: one member that does',
+      'etcd.members[2].authentication_bootstrap.bootstrap: "a" sets up users already; expected one member that does',
     ],
     [
       'a member missing from the initial ones',
       `etcd: { cluster: { initial_members: [{ name: etcd-1, ip: 10.0.0.1 }, { name: etcd-2, ip: 10.0.0.2 }] }, members: [{ name: etcd-1 }, { name: etcd-3 }, { name: etcd-2 }] }`,
-      'etcd.members[1]: "etcd-3" is missing from etcd.cluster.initial_members; wanted: it there, too',
+      'etcd.members[1]: "etcd-3" is missing from etcd.cluster.initial_members; expected it there, too',
     ],
     [
       'another address among the initial ones',
       `etcd: { cluster: { initial_members: [{ name: a, ip: 10.0.0.1 }] }, members: [{ name: a, libvirt_network: { network_name: n, ip: 10.0.0.9 } }] }`,
-      'etcd.members[0]: etcd.cluster.initial_members has 10.0.0.1 for "a"; wanted: 10.0.0.9',
+      'etcd.members[0]: etcd.cluster.initial_members has 10.0.0.1 for "a"; expected 10.0.0.9',
     ],
     [
       'an address among the initial ones that is not that of the first interface',
       `etcd: { cluster: { initial_members: [{ name: a, ip: 10.1.0.9 }] }, members: [{ name: a, libvirt_network: { network_name: n, ip: 10.0.0.9 }, macvtap_interfaces: [{ interface: i, ip: 10.1.0.9 }] }] }`,
-      'etcd.members[0]: etcd.cluster.initial_members has 10.1.0.9 for "a"; wanted: 10.0.0.9',
+      'etcd.members[0]: etcd.cluster.initial_members has 10.1.0.9 for "a"; expected 10.0.0.9',
     ],
     [
       'an initial member that is not in the file',
       `etcd: { members: [{ name: a, cluster: { is_initializing: false, initial_members: [{ name: a, ip: 10.0.0.1 }, { name: b, ip: 10.0.0.2 }] } }] }`,
-      '3:110: etcd.members[0].cluster.initial_members[1]: "b" is no member in this file; wanted: all members of a cluster in one stack file, and only these',
+      '3:110: etcd.members[0].cluster.initial_members[1]: "b" is no member in this file; expected all members of a cluster in one stack file, and only these',
     ],
     [
       'members that do not agree',
       `etcd: { members: [{ name: a, etcd: { space_quota: 100000000 } }, { name: b }, { name: c, etcd: { space_quota: 200000000 } }] }`,
-      'etcd.members[2].etcd.space_quota: it differs from etcd.members[0].etcd.space_quota; wanted: the same for the whole cluster',
+      'etcd.members[2].etcd.space_quota: it differs from etcd.members[0].etcd.space_quota; expected the same for the whole cluster',
     ],
     [
       'a member that does not agree with its cluster',
@@ -241,22 +241,22 @@ describe('etcd', () => {
     [
       'a time for revisions',
       `etcd: { members: 3, auto_compaction_retention: 1h }`,
-      'etcd.auto_compaction_retention: "1h" is not a number of revisions; wanted: one such as 1000',
+      'etcd.auto_compaction_retention: "1h" is not a number of revisions; expected one such as 1000',
     ],
     [
       'no time',
       `etcd: { members: 3, auto_compaction_mode: periodic, auto_compaction_retention: soon }`,
-      'etcd.auto_compaction_retention: "soon" is not a time; wanted: hours, or one such as 30m',
+      'etcd.auto_compaction_retention: "soon" is not a time; expected hours, or one such as 30m',
     ],
     ...['root', 'dns', 'patroni', 'zones'].map((name) => [
       `the user ${name}`,
       `etcd: { members: 3, users: [{ name: ${name}, permissions: [{ access: read, prefix: / }] }] }`,
-      `3:37: etcd.users[0].name: "${name}" is a user of the stack itself; wanted: another name`,
+      `3:37: etcd.users[0].name: "${name}" is a user of the stack itself; expected another name`,
     ]),
     [
       'a user twice',
       `etcd: { members: 3, users: [&u { name: a, permissions: [{ access: read, prefix: / }] }, *u] }`,
-      'etcd.users[1].name: "a" stands twice; wanted: each user once',
+      'etcd.users[1].name: "a" stands twice; expected each user once',
     ],
     [
       'an access that is none',
@@ -266,27 +266,27 @@ describe('etcd', () => {
     [
       'an empty password of root',
       `etcd: { members: 3, client_cert_auth: false, authentication_bootstrap: { root_password: "" } }`,
-      '3:89: etcd.authentication_bootstrap.root_password: the password is empty; wanted: one, or no "root_password" at all',
+      '3:89: etcd.authentication_bootstrap.root_password: the password is empty; expected one, or no "root_password" at all',
     ],
     [
       'both spellings of networks',
       `etcd: { members: [{ name: a, libvirt_network: { network_id: x }, libvirt_networks: [{ network_id: x }] }] }`,
-      'etcd.members[0]: "libvirt_network" stands beside "libvirt_networks"; wanted: one of both',
+      'etcd.members[0]: "libvirt_network" stands beside "libvirt_networks"; expected one of both',
     ],
     [
       'a network without a name',
       `etcd: { members: [{ name: a, libvirt_network: { network_id: "", network_name: "", ip: 10.0.0.1 } }] }`,
-      'etcd.members[0].libvirt_network: a network is known by its id or by its name; wanted: either "network_id" or "network_name"',
+      'etcd.members[0].libvirt_network: a network is known by its id or by its name; expected either "network_id" or "network_name"',
     ],
     [
       'two agents for logs',
       `etcd: { members: 1 }\nfluentd: &a { enabled: true, forward: { domain: a, port: 1, shared_key: a, ca_cert: a } }\nfluentbit: *a`,
-      'fluentd: "fluentd" and "fluentbit" are both enabled; wanted: one of both',
+      'fluentd: "fluentd" and "fluentbit" are both enabled; expected one of both',
     ],
     [
       'logs without an aim',
       `etcd: { members: 1 }\nfluentd: { enabled: true }`,
-      'fluentd: logs go nowhere; wanted: "forward"',
+      'fluentd: logs go nowhere; expected "forward"',
     ],
   ])('%s', async (_, text, message) => {
     const found = await problems(HEAD + text)
@@ -324,7 +324,7 @@ describe('dns', () => {
       'no zone directory',
       'dns: { servers: 1, zones: ./zones }',
       {},
-      '3:27: dns.zones: there is no directory "./zones"; wanted: one with zone files',
+      '3:27: dns.zones: there is no directory "./zones"; expected one with zone files',
     ],
     [
       'a file instead',
@@ -348,19 +348,19 @@ describe('dns', () => {
       'a zone twice',
       'dns: { servers: 1, zones: ./zones }',
       { files: { 'zones/db.example.test': ZONE, 'zones/example.test.zone': ZONE } },
-      'zones/example.test.zone: it is the zone of zones/db.example.test, too; wanted: one file for a zone',
+      'zones/example.test.zone: it is the zone of zones/db.example.test, too; expected one file for a zone',
     ],
     [
       'the zone of the stack',
       'dns: { servers: 1, zones: ./zones }',
       { files: { 'zones/db.lab.test': ZONE } },
-      'zones/db.lab.test: lab.test. is a zone of the stack itself, which holds its machines; wanted: another zone',
+      'zones/db.lab.test: lab.test. is a zone of the stack itself, which holds its machines; expected another zone',
     ],
     [
       'keys without etcd',
       'dns: { servers: 1, key_prefix: /zones/ }',
       {},
-      '3:32: dns.key_prefix: there is no etcd to read from; wanted: "etcd" in the stack, or "etcd" in "dns"',
+      '3:32: dns.key_prefix: there is no etcd to read from; expected "etcd" in the stack, or "etcd" in "dns"',
     ],
     [
       'SkyDNS without etcd',
@@ -372,31 +372,31 @@ describe('dns', () => {
       'zones that are none',
       `${ETCD}dns: { servers: 1, skydns: { zones: [a..test] } }`,
       {},
-      '4:38: dns.skydns.zones[0]: "a..test" is not a zone; wanted: a name such as example.org',
+      '4:38: dns.skydns.zones[0]: "a..test" is not a zone; expected a name such as example.org',
     ],
     [
       'keys of Patroni as zones',
       `${ETCD}dns: { servers: 1, key_prefix: / }\npostgres: { members: 2 }`,
       {},
-      '4:6: dns: the keys below "/" and "/patroni/" are partly the same; wanted: another "key_prefix", "path" or "namespace"',
+      '4:6: dns: the keys below "/" and "/patroni/" are partly the same; expected another "key_prefix", "path" or "namespace"',
     ],
     [
       'one port for two things',
       'dns: { servers: 1, port: 8080 }',
       {},
-      'dns.health_port: 8080 is "port", too; wanted: another port',
+      'dns.health_port: 8080 is "port", too; expected another port',
     ],
     [
       'servers that are none',
       'dns: { servers: 1, alternate_dns_servers: [dns.test] }',
       {},
-      '3:44: dns.alternate_dns_servers[0]: "dns.test" is not an address; wanted: an IP address, with or without a port',
+      '3:44: dns.alternate_dns_servers[0]: "dns.test" is not an address; expected an IP address, with or without a port',
     ],
     [
       'an etcd without encryption',
       'dns: { servers: 1, etcd: { endpoints: ["http://10.0.0.1:2379"], ca_certificate: a, client: { username: a, password: b } } }',
       {},
-      '3:40: dns.etcd.endpoints[0]: it is not encrypted; wanted: an endpoint with TLS, such as 10.0.0.1:2379',
+      '3:40: dns.etcd.endpoints[0]: it is not encrypted; expected an endpoint with TLS, such as 10.0.0.1:2379',
     ],
     [
       'an etcd with half a login',
@@ -408,7 +408,7 @@ describe('dns', () => {
       'an authority that is not there',
       'dns: { servers: 1, etcd: { endpoints: [10.0.0.1:2379], ca_certificate: { file: ca.pem }, client: { username: a, password: b } } }',
       {},
-      'dns.etcd.ca_certificate.file: "ca.pem" is not a readable file (no such file or directory); wanted: one that can be read',
+      'dns.etcd.ca_certificate.file: "ca.pem" is not a readable file (no such file or directory); expected one that can be read',
     ],
   ])('%s', async (_, text, world, message) => {
     const found = await problems(HEAD + text, world)
@@ -435,82 +435,82 @@ describe('postgres', () => {
     [
       'no etcd',
       'postgres: { members: 2 }',
-      '3:11: postgres: Patroni has no etcd; wanted: "etcd" in the stack, or "etcd" in "postgres"',
+      '3:11: postgres: Patroni has no etcd; expected "etcd" in the stack, or "etcd" in "postgres"',
     ],
     [
       'strict synchronous replication with one member',
       `${ETCD}postgres: { members: 1 }`,
-      '4:22: postgres.members: one member cannot commit under strict synchronous replication: there is no standby to replicate to; wanted: at least 2 members, or "synchronous_mode_strict: false" in "patroni"',
+      '4:22: postgres.members: one member cannot commit under strict synchronous replication: there is no standby to replicate to; expected at least 2 members, or "synchronous_mode_strict: false" in "patroni"',
     ],
     [
       'more standbys than there are',
       `${ETCD}postgres: { members: 3, patroni: { synchronous_node_count: 3 } }`,
-      '4:60: postgres.patroni.synchronous_node_count: commits wait for 3 standbys, and 3 members have 2; wanted: at most 2, or more members',
+      '4:60: postgres.patroni.synchronous_node_count: commits wait for 3 standbys, and 3 members have 2; expected at most 2, or more members',
     ],
     [
       'a TTL that is too short',
       `${ETCD}postgres: { members: 3, patroni: { ttl: 20, loop_wait: 10, retry_timeout: 10 } }`,
-      '4:41: postgres.patroni.ttl: a leader could lose its lock while it retries: the TTL is 20, "loop_wait" + 2 × "retry_timeout" is 30; wanted: a TTL of at least 30',
+      '4:41: postgres.patroni.ttl: a leader could lose its lock while it retries: the TTL is 20, "loop_wait" + 2 × "retry_timeout" is 30; expected a TTL of at least 30',
     ],
     [
       'an empty password',
       `${ETCD}postgres: { members: 3, superuser_password: "" }`,
-      '4:45: postgres.superuser_password is empty; wanted: text, { file: PATH } or { env: VARIABLE }',
+      '4:45: postgres.superuser_password is empty; expected text, { file: PATH } or { env: VARIABLE }',
     ],
     [
       'an empty variable',
       `${ETCD}postgres: { members: 3, replicator_password: { env: EMPTY } }`,
-      '4:46: postgres.replicator_password: the variable "EMPTY" is not set; wanted: the secret in it',
+      '4:46: postgres.replicator_password: the variable "EMPTY" is not set; expected the secret in it',
     ],
     [
       'an empty file',
       `${ETCD}postgres: { members: 3, replicator_password: { file: empty } }`,
-      '4:46: postgres.replicator_password: the file "empty" is empty; wanted: the secret in it',
+      '4:46: postgres.replicator_password: the file "empty" is empty; expected the secret in it',
     ],
     [
       'members that do not agree',
       `${ETCD}postgres: { members: [{ name: a, patroni: { scope: x } }, { name: b, patroni: { scope: y } }] }`,
-      'postgres.members[1].patroni.scope: it differs from postgres.members[0].patroni.scope; wanted: the same for the whole cluster',
+      'postgres.members[1].patroni.scope: it differs from postgres.members[0].patroni.scope; expected the same for the whole cluster',
     ],
     [
       'a parameter twice',
       `${ETCD}postgres: { members: 2, params: [{ key: a, value: 1 }, { key: a, value: 2 }] }`,
-      'postgres.params[1]: "a" stands twice; wanted: each parameter once',
+      'postgres.params[1]: "a" stands twice; expected each parameter once',
     ],
     [
       'a parameter twice, in another case',
       `${ETCD}postgres: { members: 2, params: { work_mem: 8MB, Work_Mem: 9MB } }`,
-      '4:60: postgres.params.Work_Mem: "Work_Mem" stands twice; wanted: each parameter once',
+      '4:60: postgres.params.Work_Mem: "Work_Mem" stands twice; expected each parameter once',
     ],
     [
       'a parameter that makes a promise of the stack',
       `${ETCD}postgres: { members: 2, params: { work_mem: 8MB, SSL: off } }`,
-      '4:55: postgres.params.SSL: "SSL" cannot be chosen: all connections have TLS, with certificates of the stack; wanted: it left out',
+      '4:55: postgres.params.SSL: "SSL" cannot be chosen: all connections have TLS, with certificates of the stack; expected it left out',
     ],
     [
       'a parameter of Patroni in a list',
       `${ETCD}postgres: { members: 2, params: [{ key: work_mem, value: 8MB }, { key: hot_standby, value: off }] }`,
-      '4:65: postgres.params[1]: "hot_standby" cannot be chosen: Patroni sets it; wanted: it left out',
+      '4:65: postgres.params[1]: "hot_standby" cannot be chosen: Patroni sets it; expected it left out',
     ],
     [
       'a scope that cannot be part of a host name',
       `${ETCD}postgres: { members: 2, patroni: { scope: my.cluster } }`,
-      '4:43: postgres.patroni.scope: "my.cluster" is not the name of a cluster, as it becomes part of host names; wanted: letters, digits, "-" and "_", at most 63 of them',
+      '4:43: postgres.patroni.scope: "my.cluster" is not the name of a cluster, as it becomes part of host names; expected letters, digits, "-" and "_", at most 63 of them',
     ],
     [
       'renewal after the end',
       `${ETCD}postgres: { members: 2, certificate: { validity_period: 100, early_renewal_period: 100 } }`,
-      'postgres.certificate.early_renewal_period: certificates would be renewed 100 hours before their end, and are valid for 100; wanted: less',
+      'postgres.certificate.early_renewal_period: certificates would be renewed 100 hours before their end, and are valid for 100; expected less',
     ],
     [
       'one port for two things',
       `${ETCD}postgres: { members: 2, haproxy: { read_only_port: 5000 } }`,
-      'postgres.haproxy.read_only_port: 5000 is "read_write_port", too; wanted: another port',
+      'postgres.haproxy.read_only_port: 5000 is "read_write_port", too; expected another port',
     ],
     [
       'a member named as what it may be',
       `${ETCD}postgres: { members: [{ name: primary }, { name: b }] }`,
-      'postgres.members[0]: "primary" is a name of the cluster already; wanted: one for each member',
+      'postgres.members[0]: "primary" is a name of the cluster already; expected one for each member',
     ],
   ])('%s', async (_, text, message) => {
     const found = await problems(HEAD + text, { env: { EMPTY: '' }, files: { empty: '\n' } })

@@ -24,7 +24,7 @@ export function resolveStack(
   const { name, target, domain } = document
   const entries = machineEntries(document)
   const all = Object.values(entries).flat()
-  if (all.length === 0) resolver.problem([], 'there is no machine in it; wanted: "etcd", "dns" or "postgres"')
+  if (all.length === 0) resolver.problem([], 'there is no machine in it; expected "etcd", "dns" or "postgres"')
   const specs = specsByName(document, all, kept, resolver)
   const hasEtcd = document.etcd !== undefined
   const postgres =
@@ -54,7 +54,7 @@ export function resolveStack(
   if (clash !== undefined)
     resolver.problem(
       clash.path,
-      `${quote(clash.name)} is the scope of Patroni, too, whose zone is ${clash.name}.${domain}; wanted: another name for one of both`,
+      `${quote(clash.name)} is the scope of Patroni, too, whose zone is ${clash.name}.${domain}; expected another name for one of both`,
     )
   return {
     ...{ name, target, domain, etcd, dns, postgres },

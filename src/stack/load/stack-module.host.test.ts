@@ -56,20 +56,20 @@ test('problems are told with the path in the value', async () => {
 }`
   expect((await load(text)).split('\n')).toEqual([
     'StackInvalid Cannot load holdfast.config.ts: unknown key "cpu" in etcd.members[0]; did you mean "vcpus"?',
-    'Cannot load holdfast.config.ts: etcd.members[1].vcpus is text; wanted: a number from 1 to 512',
-    'Cannot load holdfast.config.ts: etcd.members[2].vcpus is text; wanted: a number from 1 to 512',
-    'Cannot load holdfast.config.ts: etcd.users is empty; wanted: a list of users',
+    'Cannot load holdfast.config.ts: etcd.members[1].vcpus is text; expected a number from 1 to 512',
+    'Cannot load holdfast.config.ts: etcd.members[2].vcpus is text; expected a number from 1 to 512',
+    'Cannot load holdfast.config.ts: etcd.users is empty; expected a list of users',
   ])
 })
 
 test.each<[string, string, string | RegExp]>([
-  ['nothing', 'export const other = 1', ': it exports no stack; wanted: export default defineStack({ … })'],
-  ['an error', '\n\nthrow new Error("no luck")', ':3:7: no luck; wanted: a module that can be imported'],
-  ['no TypeScript', 'export default {\n  a: 1\n  b: 2\n}', /^:3: .+; wanted: a module that can be imported$/u],
+  ['nothing', 'export const other = 1', ': it exports no stack; expected export default defineStack({ … })'],
+  ['an error', '\n\nthrow new Error("no luck")', ':3:7: no luck; expected a module that can be imported'],
+  ['no TypeScript', 'export default {\n  a: 1\n  b: 2\n}', /^:3: .+; expected a module that can be imported$/u],
   [
     'an import of nothing',
     "import './missing.ts'",
-    /^: Cannot find module .+; wanted: a module that can be imported$/u,
+    /^: Cannot find module .+; expected a module that can be imported$/u,
   ],
 ])('a module with %s is refused', async (_, text, message) => {
   const output = await load(text)

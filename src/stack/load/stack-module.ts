@@ -20,7 +20,7 @@ export async function importStack(file: string, shown: string): Promise<unknown>
   try {
     module = (await import(pathToFileURL(resolve(file)).href)) as typeof module
   } catch (error) {
-    const problem = `${oneLine(messageOf(error))}; wanted: a module that can be imported`
+    const problem = `${oneLine(messageOf(error))}; expected a module that can be imported`
     throw new HoldfastError('StackInvalid', `Cannot load ${shown}${lineIn(shown, error)}: ${problem}`, { cause: error })
   } finally {
     hooks.deregister()
@@ -29,7 +29,7 @@ export async function importStack(file: string, shown: string): Promise<unknown>
   if (stack !== undefined) return stack
   throw new HoldfastError(
     'StackInvalid',
-    `Cannot load ${shown}: it exports no stack; wanted: export default defineStack({ … })`,
+    `Cannot load ${shown}: it exports no stack; expected export default defineStack({ … })`,
   )
 }
 

@@ -25,12 +25,12 @@ export function readZoneFiles(
 ): ZoneFile[] {
   const root = resolver.path(directory)
   if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    resolver.problem(path, `there is no directory ${quote(directory)}; wanted: one with zone files`)
+    resolver.problem(path, `there is no directory ${quote(directory)}; expected one with zone files`)
     return []
   }
   const { files, unreadable } = scanDirectory(root, () => {})
   for (const { directory: unread, reason } of unreadable)
-    resolver.problem(path, `${quote(unread)} cannot be read (${reason}); wanted: a directory with zone files`)
+    resolver.problem(path, `${quote(unread)} cannot be read (${reason}); expected a directory with zone files`)
   const originOf = originReader(everyZoneOf(root, 0))
   const fileOf = new Map<string, string>()
   for (const file of files) {
@@ -38,13 +38,13 @@ export function readZoneFiles(
     if (zone === undefined) continue
     const tell = (message: string) => resolver.problem(path, `${file}: ${message}`)
     if ('invalid' in zone) {
-      tell(`${quote(zone.invalid)} is not a domain name; wanted: db.ZONE, ZONE.zone or ZONE`)
+      tell(`${quote(zone.invalid)} is not a domain name; expected db.ZONE, ZONE.zone or ZONE`)
       continue
     }
     const other = fileOf.get(zone.origin)
-    if (other !== undefined) tell(`it is the zone of ${other}, too; wanted: one file for a zone`)
+    if (other !== undefined) tell(`it is the zone of ${other}, too; expected one file for a zone`)
     if (ownZones.includes(zone.origin))
-      tell(`${zone.origin} is a zone of the stack itself, which holds its machines; wanted: another zone`)
+      tell(`${zone.origin} is a zone of the stack itself, which holds its machines; expected another zone`)
     fileOf.set(zone.origin, file)
   }
   if (fileOf.size === 0) resolver.notice(path, `there is no zone file in ${quote(directory)}`)
@@ -65,7 +65,7 @@ function readChecked(file: string, origin: string, path: Path, resolver: StackRe
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
     const reason = error instanceof TypeError ? 'not UTF-8' : reasonOf(error)
-    resolver.problem(path, `${file} is not a readable zone file (${reason}); wanted: text`)
+    resolver.problem(path, `${file} is not a readable zone file (${reason}); expected text`)
     return undefined
   }
 }

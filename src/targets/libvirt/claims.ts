@@ -38,7 +38,7 @@ export function baseOf({ disks: { root } }: Placement): Claim | undefined {
 }
 
 export function baseProblem(machine: string, { value }: Claim, by: string): HoldfastError {
-  const message = `Cannot make the disk of "${machine}" from volume "${value}": ${by} has it as its own disk and writes to it; wanted: a base that nobody writes to`
+  const message = `Cannot make the disk of "${machine}" from volume "${value}": ${by} has it as its own disk and writes to it; expected a base that nobody writes to`
   return new HoldfastError('VolumeInUse', message, { hint: 'copy it (virsh vol-clone), and name the copy' })
 }
 
@@ -55,7 +55,7 @@ export function claimedBy(domains: readonly Domain[]): Claimed {
 
 /** `by`: who has it. */
 export function claimProblem(machine: string, { kind, value }: Claim, by: string): HoldfastError {
-  const message = (what: string) => `Cannot give "${machine}" the ${what}: ${by} has it; wanted: one of its own`
+  const message = (what: string) => `Cannot give "${machine}" the ${what}: ${by} has it; expected one of its own`
   if (kind === 'mac') return new HoldfastError('MacTaken', message(`MAC address ${value}`))
   if (kind === 'address') return new HoldfastError('AddressTaken', message(`address ${value}`))
   return new HoldfastError('VolumeInUse', message(`volume "${value}"`))

@@ -190,7 +190,7 @@ function migratedError({ on, off }: Migrated): HoldfastError {
   const { name } = off.domain
   return new HoldfastError(
     'MachineMigrated',
-    `Cannot use "${on.record.machine}": it runs on ${on.hypervisor.uri}, and ${off.hypervisor.uri} has it, too, switched off; wanted: one of them`,
+    `Cannot use "${on.record.machine}": it runs on ${on.hypervisor.uri}, and ${off.hypervisor.uri} has it, too, switched off; expected one of them`,
     {
       hint: `if it is to stay there, give it "hypervisor: ${on.hypervisor.uri}" and remove the other one: virsh -c ${off.hypervisor.uri} undefine ${name}; else migrate it back`,
     },

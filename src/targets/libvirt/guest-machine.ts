@@ -59,7 +59,7 @@ export class GuestMachine {
       if (performance.now() > deadline)
         throw new HoldfastError(
           'BootFailed',
-          `Cannot reach "${this.#name}": nothing in it answers after ${Math.round(timeoutMs / 1000)} s: ${problem}; wanted: a system that boots, with a guest agent`,
+          `Cannot reach "${this.#name}": nothing in it answers after ${Math.round(timeoutMs / 1000)} s: ${problem}; expected a system that boots, with a guest agent`,
           {
             hint: 'its console (virsh console) shows how far it has come; "holdfast up" goes on waiting',
             retryable: true,

@@ -126,7 +126,7 @@ test('a machine that was migrated, and stayed defined where it was, is not start
   const target = targetOf([here, there], HERE)
   await expect(target.read()).rejects.toMatchObject({
     code: 'MachineMigrated',
-    message: `Cannot use "m": it runs on ${THERE}, and ${HERE} has it, too, switched off; wanted: one of them`,
+    message: `Cannot use "m": it runs on ${THERE}, and ${HERE} has it, too, switched off; expected one of them`,
   })
   expect([...(await target.read({ isTolerant: true })).keys()]).toEqual(['m'])
 })

@@ -65,7 +65,7 @@ class DiskPlace {
     const { dataVolumeId, volumeId } = this.#machine.hardware
     if (dataVolumeId === undefined) return undefined
     if (dataVolumeId === volumeId) {
-      const message = `Cannot place "${this.#machine.name}": volume "${dataVolumeId}" is its root disk and its data disk; wanted: one for each`
+      const message = `Cannot place "${this.#machine.name}": volume "${dataVolumeId}" is its root disk and its data disk; expected one for each`
       this.#report(new HoldfastError('VolumeInUse', message))
       return 'missing'
     }
@@ -115,7 +115,7 @@ class DiskPlace {
           ? 'that is the root of the host'
           : 'it has no sbin'
     const wanted = variable === 'volume_id' ? 'a directory with a root file system' : 'a directory'
-    const message = `Cannot place "${this.#machine.name}" with ${variable} "${id}" on ${uri}: ${what}; wanted: ${wanted}, by its path from the root`
+    const message = `Cannot place "${this.#machine.name}" with ${variable} "${id}" on ${uri}: ${what}; expected ${wanted}, by its path from the root`
     this.#report(new HoldfastError('VolumeMissing', message))
     return undefined
   }
@@ -132,7 +132,7 @@ class DiskPlace {
     }
     const { volumeSizeGib } = hardware
     if (volumeSizeGib !== undefined && volumeSizeGib * GIB < base.capacityBytes) {
-      const message = `Cannot place "${name}": its volume_size is ${volumeSizeGib} GiB, and "${baseId}" has ${(base.capacityBytes / GIB).toFixed(1)} GiB; wanted: at least as much`
+      const message = `Cannot place "${name}": its volume_size is ${volumeSizeGib} GiB, and "${baseId}" has ${(base.capacityBytes / GIB).toFixed(1)} GiB; expected at least as much`
       this.#report(new HoldfastError('VolumeTooSmall', message))
       return undefined
     }
@@ -182,7 +182,7 @@ class DiskPlace {
       return undefined
     }
     if (pool.path === undefined)
-      return refuse(`volumes of pool "${asked}" (${pool.type}) have no path; wanted: a pool of files`, {})
+      return refuse(`volumes of pool "${asked}" (${pool.type}) have no path; expected a pool of files`, {})
     return { name: pool.name, path: pool.path }
   }
 

@@ -427,7 +427,7 @@ describe('what another domain has', () => {
     expect(await refusals([machine], { domains })).toMatchObject([
       {
         code: 'AddressTaken',
-        message: 'Cannot give "etcd-9" the address 192.168.121.4: domain "old-etcd-1" has it; wanted: one of its own',
+        message: 'Cannot give "etcd-9" the address 192.168.121.4: domain "old-etcd-1" has it; expected one of its own',
       },
     ])
   })

@@ -170,7 +170,7 @@ function addressIn(
     return refuse(`a prefix of ${prefixLength} is too long for ${ip}; at most ${longestPrefix(ip)}`)
   }
   const subnet: Subnet = { address: ip, prefixLength }
-  if (isReserved(subnet)) return refuse(`${ip} stands for all of ${formatSubnet(subnet)}; wanted: one of its others`)
+  if (isReserved(subnet)) return refuse(`${ip} stands for all of ${formatSubnet(subnet)}; expected one of its others`)
   if (host !== undefined && isSameAddress(host.address, ip)) return refuse(`${ip} is the host's own`)
   const isIsolated = network?.forward === undefined
   const known = host === undefined || isIsolated || isMade ? undefined : host.address

@@ -136,7 +136,7 @@ export function isLocalUri(uri: string): boolean {
 function remoteContainers(uri: string): HoldfastError {
   return new HoldfastError(
     'HypervisorRemote',
-    `Cannot use ${uri}: containers of another host cannot be entered from here; wanted: "lxc:///system"`,
+    `Cannot use ${uri}: containers of another host cannot be entered from here; expected "lxc:///system"`,
     { hint: 'run Holdfast on that host, or use virtual machines ("qemu+ssh://HOST/system")' },
   )
 }

@@ -37,7 +37,7 @@ export async function missingPackages(packages: readonly string[], signal: Abort
   if (reason !== undefined && code !== 1)
     throw new HoldfastError(
       'NotDebian',
-      `Cannot look for packages: dpkg-query: ${reason}; a Debian system is wanted, or its packages by other means: ${packages.join(', ')}`,
+      `Cannot look for packages: dpkg-query: ${reason}; expected a Debian system, or its packages by other means: ${packages.join(', ')}`,
     )
   if ([...installed].some((name) => POSTGRES_SERVER.test(name))) installed.add(ANY_POSTGRES)
   return packages.filter((name) => !installed.has(name))
@@ -93,7 +93,7 @@ async function hasLists(): Promise<boolean> {
 
 function failed(packages: readonly string[], faults: readonly string[]): HoldfastError {
   const unreachable = faults.find((fault) => UNREACHABLE.test(fault))
-  const wanted = unreachable === undefined ? '' : '; a connection to the archive of packages is wanted'
+  const wanted = unreachable === undefined ? '' : '; expected a connection to the archive of packages'
   return new HoldfastError(
     'PackagesFailed',
     `Cannot install ${packages.join(', ')}: ${unreachable ?? faults[0]}${wanted}`,

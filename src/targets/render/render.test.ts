@@ -87,7 +87,7 @@ test('a directory that is not there is made, and one with files of others is lef
   await expect(writeMachines([], directory)).rejects.toThrow(
     expect.objectContaining({
       code: 'DirectoryInUse',
-      message: `Cannot render to "${directory}": it has files that "render" did not write; an empty directory, or one that it made is wanted`,
+      message: `Cannot render to "${directory}": it has files that "render" did not write; expected an empty directory, or one that it made`,
     }),
   )
   writeFileSync(join(directory, 'file'), 'mine')

@@ -21,12 +21,12 @@ export async function writeMachines(
   texts: TargetTexts = new Map(),
 ): Promise<void> {
   if (directory === '')
-    throw new HoldfastError('DirectoryInUse', 'Cannot render to "": the path of a directory is wanted')
+    throw new HoldfastError('DirectoryInUse', 'Cannot render to "": expected the path of a directory')
   const before = await namesIn(directory)
   if (before.length > 0 && !before.includes(MARKER))
     throw new HoldfastError(
       'DirectoryInUse',
-      `Cannot render to "${directory}": it has files that "render" did not write; an empty directory, or one that it made is wanted`,
+      `Cannot render to "${directory}": it has files that "render" did not write; expected an empty directory, or one that it made`,
     )
   try {
     // The marker stays, so that what is left when this is cut short can be replaced.

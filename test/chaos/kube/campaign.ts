@@ -142,7 +142,7 @@ async function wrongNames({ history, served, answered, stored, file }: Stage): P
       const told = wanted.map((each) => [...each].join(' ')).join(' or ')
       return isRight
         ? []
-        : [`${output} has for ${name}: ${addresses.join(' ') || 'nothing'}; wanted: ${told || 'nothing'}`]
+        : [`${output} has for ${name}: ${addresses.join(' ') || 'nothing'}; expected ${told || 'nothing'}`]
     }),
   )
 }

@@ -34,12 +34,12 @@ export const BUILTINS: Readonly<Record<string, TemplateFunction>> = {
 /** The text of an argument that has to be one. */
 export function textOf(value: Value, what: string): string {
   if (value === ABSENT) return ''
-  if (typeof value !== 'string') throw new TemplateError(`${what} got ${describe(value)}; wanted text`)
+  if (typeof value !== 'string') throw new TemplateError(`${what} got ${describe(value)}; expected text`)
   return value
 }
 
 function present(value: Value, what: string): Value {
-  if (value === undefined) throw new TemplateError(`${what} got nothing; wanted a list or a map`)
+  if (value === undefined) throw new TemplateError(`${what} got nothing; expected a list or a map`)
   return value
 }
 
@@ -48,7 +48,7 @@ function lengthOf(value: Value): number {
   if (typeof value === 'string') return bytesOf(value).length
   if (value instanceof ListValue) return value.length
   if (value instanceof MapValue) return value.size
-  throw new TemplateError(`len got ${describe(value)}; wanted text, a list or a map`)
+  throw new TemplateError(`len got ${describe(value)}; expected text, a list or a map`)
 }
 
 function indexed(value: Value, key: Value): Value {
@@ -59,29 +59,29 @@ function indexed(value: Value, key: Value): Value {
     const bytes = bytesOf(value)
     return BigInt(bytes[position(key, bytes.length - 1)])
   }
-  throw new TemplateError(`index got ${describe(value)}; wanted a list or a map`)
+  throw new TemplateError(`index got ${describe(value)}; expected a list or a map`)
 }
 
 function sliced(value: Value, bounds: readonly Value[]): Value {
   const item = present(value, 'slice')
   if (item === ABSENT) return ABSENT
   if (typeof item === 'string' ? bounds.length > 2 : !(item instanceof ListValue))
-    throw new TemplateError(`slice got ${describe(item)} and ${bounds.length} bounds; wanted text or a list`)
+    throw new TemplateError(`slice got ${describe(item)} and ${bounds.length} bounds; expected text or a list`)
   const length = lengthOf(item)
   const [from = 0, to = length, limit = length] = bounds.map((bound) => position(bound, length))
-  if (from > to || to > limit) throw new TemplateError(`slice got the bounds ${from} and ${to}; wanted them in order`)
+  if (from > to || to > limit) throw new TemplateError(`slice got the bounds ${from} and ${to}; expected them in order`)
   if (item instanceof ListValue) return item.slice(from, to)
   return new TextDecoder().decode(bytesOf(item as string).subarray(from, to))
 }
 
 function position(value: Value, last: number): number {
-  if (typeof value !== 'bigint') throw new TemplateError(`index got ${describe(value)}; wanted an integer`)
+  if (typeof value !== 'bigint') throw new TemplateError(`index got ${describe(value)}; expected an integer`)
   if (value < 0n || value > BigInt(last)) throw new TemplateError(`index ${value} is out of range`)
   return Number(value)
 }
 
 function equalsAny(value: Value, others: readonly Value[]): boolean {
-  if (others.length === 0) throw new TemplateError('eq got one value; wanted something to compare it with')
+  if (others.length === 0) throw new TemplateError('eq got one value; expected something to compare it with')
   return others.some((other) => areEqual(value, other))
 }
 

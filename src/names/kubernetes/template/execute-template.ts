@@ -155,7 +155,7 @@ class Execution {
     const { fewest, most, call } = functions[name]
     const values = [...args.map((arg) => this.#operand(arg, dot)), ...piped]
     if (values.length < fewest || values.length > most)
-      throw new TemplateError(`${name} got ${values.length} arguments; wanted ${countText(fewest, most)}`, at)
+      throw new TemplateError(`${name} got ${values.length} arguments; expected ${countText(fewest, most)}`, at)
     return placed(at, () => call(values, source))
   }
 
@@ -164,7 +164,7 @@ class Execution {
     name: 'and' | 'or',
     { args, piped, dot, at }: { args: readonly Operand[]; piped: readonly Value[]; dot: Value; at: number },
   ): Value {
-    if (args.length + piped.length === 0) throw new TemplateError(`${name} got no arguments; wanted at least 1`, at)
+    if (args.length + piped.length === 0) throw new TemplateError(`${name} got no arguments; expected at least 1`, at)
     let value: Value
     for (const arg of args) {
       value = this.#operand(arg, dot)
@@ -182,7 +182,7 @@ function elementsOf(value: Value, variables: number): readonly (readonly [Value,
   if (value instanceof MapValue) return value.keys().map((key) => [key, value.get(key)])
   if (typeof value === 'bigint' && variables < 2)
     return Array.from({ length: Math.max(0, Number(value)) }, (_, count) => [undefined, BigInt(count)])
-  throw new TemplateError(`range got ${describe(value)}; wanted a list or a map`)
+  throw new TemplateError(`range got ${describe(value)}; expected a list or a map`)
 }
 
 function countText(fewest: number, most: number): string {

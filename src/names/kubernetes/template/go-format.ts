@@ -32,7 +32,7 @@ function formatCollection(value: Value): string {
     const entries = value.keys().map((key) => `${key}:${formatValue(value.get(key))}`)
     return `map[${entries.join(' ')}]`
   }
-  throw new TemplateError('an object as a whole is no text; wanted one of its fields')
+  throw new TemplateError('an object as a whole is no text; expected one of its fields')
 }
 
 /** The shortest text that reads back as the same number; exponents as Go decides for %v. */

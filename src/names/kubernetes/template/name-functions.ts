@@ -33,7 +33,7 @@ export const NAME_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
 
 function isSource(active: string, wanted: string): boolean {
   if (!SOURCES.includes(wanted.toLowerCase()))
-    throw new TemplateError(`isSource got "${wanted}"; wanted one of ${SOURCES.join(', ')}`)
+    throw new TemplateError(`isSource got "${wanted}"; expected one of ${SOURCES.join(', ')}`)
   return wanted.toLowerCase() === active
 }
 
@@ -53,5 +53,5 @@ function decoded(json: string): Value {
 function hasKey(map: Value, key: string): boolean {
   if (map === ABSENT || map === undefined) return false
   if (map instanceof MapValue) return map.has(key)
-  throw new TemplateError(`hasKey got ${describe(map)}; wanted a map`)
+  throw new TemplateError(`hasKey got ${describe(map)}; expected a map`)
 }

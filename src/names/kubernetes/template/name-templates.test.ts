@@ -106,20 +106,20 @@ test('without templates there is nothing', () => {
 })
 
 test.each([
-  ['{{.Name', 'column 8: it ends inside of {{; wanted }}'],
-  ['{{name}}.tld', 'column 3: function "name" is not known; wanted a field such as .Name'],
+  ['{{.Name', 'column 8: it ends inside of {{; expected }}'],
+  ['{{name}}.tld', 'column 3: function "name" is not known; expected a field such as .Name'],
   ['a\nb{{ $x }}', 'line 2, column 5: variable $x is not declared'],
   ['{{if .Name}}a', 'column 3: {{if}} has no {{end}}'],
   ['{{end}}', 'column 3: {{end}} has no beginning'],
   ['{{else}}', 'column 3: {{else}} has no beginning'],
   ['{{break}}', 'column 3: {{break}} stands outside of {{range}}'],
   ['{{define "x"}}{{end}}', 'column 3: {{define}} is not known here'],
-  ['{{.Name | "x"}}', 'column 11: a value stands after |; wanted a function'],
+  ['{{.Name | "x"}}', 'column 11: a value stands after |; expected a function'],
   ['{{}}', 'column 3: a value is missing'],
   ['{{"x}}', 'column 3: a text that begins with " is not closed'],
-  ['{{(.Name}}', 'column 9: "}}" stands here; wanted a value'],
-  ['{{.Name)}}', 'column 8: ")" stands here; wanted a value'],
-  ['{{.Name+1}}', 'column 8: "+" stands directly after ".Name"; wanted a space'],
+  ['{{(.Name}}', 'column 9: "}}" stands here; expected a value'],
+  ['{{.Name)}}', 'column 8: ")" stands here; expected a value'],
+  ['{{.Name+1}}', 'column 8: "+" stands directly after ".Name"; expected a space'],
   ['{{/* x }}', 'column 1: a comment is not closed'],
   ['{{$a, $b := .Name}}', 'column 5: too many variables'],
   ['{{1.2.3}}', '"1.2.3" is not a number'],
@@ -131,19 +131,19 @@ test.each([
 })
 
 test.each([
-  ['{{.Calibre}}.tld', 'column 3: Service has no field .Calibre; wanted one such as .Name, .Labels or .Spec'],
-  ['{{ .Spec.Hostnmae }}.tld', 'column 4: there is no field .Hostnmae; wanted one of the Kubernetes API'],
+  ['{{.Calibre}}.tld', 'column 3: Service has no field .Calibre; expected one such as .Name, .Labels or .Spec'],
+  ['{{ .Spec.Hostnmae }}.tld', 'column 4: there is no field .Hostnmae; expected one of the Kubernetes API'],
   ['{{ .Spec.Rules }}', 'column 4: there is no field .Rules'],
   ['{{ .Object.spec.type }}.tld', 'column 4: there is no key .type'],
-  ['{{ .Name.x }}', 'column 4: .x is wanted of text, which has no fields'],
-  ['{{ toLower 5 }}', 'column 4: toLower got an integer; wanted text'],
-  ['{{ replace "a" .Name }}', 'column 4: replace got 2 arguments; wanted 3'],
-  ['{{ index .Labels 1 }}', 'index of a map got an integer; wanted text'],
-  ['{{ range .Name }}{{ end }}', 'column 10: range got text; wanted a list or a map'],
+  ['{{ .Name.x }}', 'column 4: text has no field .x; expected an object'],
+  ['{{ toLower 5 }}', 'column 4: toLower got an integer; expected text'],
+  ['{{ replace "a" .Name }}', 'column 4: replace got 2 arguments; expected 3'],
+  ['{{ index .Labels 1 }}', 'index of a map got an integer; expected text'],
+  ['{{ range .Name }}{{ end }}', 'column 10: range got text; expected a list or a map'],
   ['{{ eq .Name 1 }}', 'text and an integer cannot be compared'],
   ['{{ .Spec }}', 'column 4: an object as a whole is no text'],
   ['{{ .Name .Kind }}', 'column 4: only functions take arguments'],
-  ['{{ isSource "servics" }}', 'isSource got "servics"; wanted one of node, service'],
+  ['{{ isSource "servics" }}', 'isSource got "servics"; expected one of node, service'],
 ])('%s cannot be applied', (template, message) => {
   const act = () => hostnames(template, { spec: {} })
   expect(act).toThrow(`Cannot apply template ${JSON.stringify(template)} to Service shop/web: `)

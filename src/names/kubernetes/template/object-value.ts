@@ -70,7 +70,9 @@ class ObjectValue implements StructValue {
   #promoted(name: string): Value {
     const plain = name.replace(/^Get/u, '')
     if (!METADATA_FIELDS.has(plain.toLowerCase()))
-      throw new TemplateError(`${this.#object.kind} has no field .${name}; wanted one such as .Name, .Labels or .Spec`)
+      throw new TemplateError(
+        `${this.#object.kind} has no field .${name}; expected one such as .Name, .Labels or .Spec`,
+      )
     return fieldOf(this.#metadata, plain)
   }
 }

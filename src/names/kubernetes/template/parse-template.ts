@@ -54,7 +54,7 @@ class TemplateParser {
       if (CONTROLS.has(word.text)) return this.#control(this.#take())
       if (word.text === 'break' || word.text === 'continue') return this.#leave(word.text)
       if (LEFT_OUT.has(word.text))
-        throw new TemplateError(`{{${word.text}}} is not known here; wanted a template without named parts`, word.at)
+        throw new TemplateError(`{{${word.text}}} is not known here; expected a template without named parts`, word.at)
     }
     return { kind: 'print', pipeline: this.#pipeline('close') }
   }
@@ -130,7 +130,7 @@ class TemplateParser {
       }
       if (separator.text !== ',') break
       if (context !== 'range' || variables.length > 1)
-        throw new TemplateError('too many variables; wanted one, or two of a range', separator.at)
+        throw new TemplateError('too many variables; expected one, or two of a range', separator.at)
       this.#skipSpace()
     }
     // It is a value, not a declaration.
@@ -157,7 +157,7 @@ class TemplateParser {
     }
     const [first, ...rest] = operands
     if (isPiped && (first.kind === 'literal' || first.kind === 'dot' || first.kind === 'nil'))
-      throw new TemplateError('a value stands after |; wanted a function', first.at)
+      throw new TemplateError('a value stands after |; expected a function', first.at)
     return { first, rest, at }
   }
 
@@ -203,7 +203,7 @@ class TemplateParser {
     if (text === 'true' || text === 'false') return { kind: 'literal', value: text === 'true', at }
     if (text === 'nil') return { kind: 'nil', at }
     if (!this.#isFunction(text))
-      throw new TemplateError(`function ${JSON.stringify(text)} is not known; wanted a field such as .Name`, at)
+      throw new TemplateError(`function ${JSON.stringify(text)} is not known; expected a field such as .Name`, at)
     return { kind: 'function', name: text, at }
   }
 
@@ -227,7 +227,7 @@ class TemplateParser {
 
   #unexpected(token: Token, wanted: string): TemplateError {
     const found = token.kind === 'end' ? 'it ends' : `${JSON.stringify(token.text)} stands here`
-    return new TemplateError(`${found}; wanted ${wanted}`, token.at)
+    return new TemplateError(`${found}; expected ${wanted}`, token.at)
   }
 }
 

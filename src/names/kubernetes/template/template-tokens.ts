@@ -77,9 +77,9 @@ interface Ending {
 
 function readComment(template: string, brace: number): Ending {
   const closing = template.indexOf('*/', template.indexOf('/*', brace) + 2)
-  if (closing < 0) throw new TemplateError('a comment is not closed; wanted */}}', brace)
+  if (closing < 0) throw new TemplateError('a comment is not closed; expected */}}', brace)
   const ending = match(COMMENT_END, template, closing)
-  if (ending === undefined) throw new TemplateError('a comment does not fill its braces; wanted */}}', closing)
+  if (ending === undefined) throw new TemplateError('a comment does not fill its braces; expected */}}', closing)
   return { end: closing + ending.length, trims: ending.length > 4 }
 }
 
@@ -92,7 +92,7 @@ function readAction(tokens: Token[], template: string, { brace, from }: { brace:
       tokens.push({ kind: 'close', text: '}}', at })
       return { end: at + closing.length, trims: closing.length > 2 }
     }
-    if (at >= template.length) throw new TemplateError('it ends inside of {{; wanted }}', at)
+    if (at >= template.length) throw new TemplateError('it ends inside of {{; expected }}', at)
     const token = readSpace(template, at) ?? readToken(template, at)
     tokens.push(token)
     at += token.text.length
@@ -114,7 +114,7 @@ function readToken(template: string, at: number): Token {
     const end = at + text.length
     if (NEEDS_TERMINATOR.has(kind) && match(TERMINATOR, template, end) === undefined)
       throw new TemplateError(
-        `${quoted(template, end)} stands directly after ${JSON.stringify(text)}; wanted a space`,
+        `${quoted(template, end)} stands directly after ${JSON.stringify(text)}; expected a space`,
         end,
       )
     return { kind, text, at }

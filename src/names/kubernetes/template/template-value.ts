@@ -101,7 +101,7 @@ class ApiStruct implements StructValue {
     const found = key === undefined ? undefined : this.#object[key]
     if (found !== undefined && found !== null)
       return valueOf(found, absent instanceof MapValue ? 'strings' : this.#fields)
-    if (absent === undefined) throw new TemplateError(`there is no field .${name}; wanted one of the Kubernetes API`)
+    if (absent === undefined) throw new TemplateError(`there is no field .${name}; expected one of the Kubernetes API`)
     return absent
   }
 }
@@ -127,7 +127,7 @@ export function valueOf(data: unknown, view: View): Value {
 export function fieldOf(value: Value, name: string): Value {
   if (value === undefined || value === ABSENT) return value
   if (hasFields(value)) return value.field(name)
-  throw new TemplateError(`.${name} is wanted of ${describe(value)}, which has no fields`)
+  throw new TemplateError(`${describe(value)} has no field .${name}; expected an object`)
 }
 
 export function isTrue(value: Value): boolean {

@@ -23,14 +23,14 @@ export interface Unreadable {
 export function readEntry(prefix: string, key: Uint8Array, value: Uint8Array, modRevision: bigint): Entry | Unreadable {
   const text = Buffer.from(key).toString()
   const unreadable = (problem: string) => ({ key: text, problem, modRevision })
-  if (!Buffer.from(text).equals(key)) return unreadable('its key is not UTF-8; text is wanted')
+  if (!Buffer.from(text).equals(key)) return unreadable('its key is not UTF-8; expected text')
   const service = parseService(value)
   if (typeof service === 'string') return unreadable(service)
   const labels = text.slice(prefix.length).split('/').toReversed()
-  if (labels.includes('')) return unreadable('its key has an empty label; one slash between two labels is wanted')
+  if (labels.includes('')) return unreadable('its key has an empty label; expected one slash between two labels')
   const { targetstrip } = service
   if (targetstrip < 0 || targetstrip >= labels.length)
-    return unreadable(`"targetstrip" is ${targetstrip}, which leaves no name; 0 to ${labels.length - 1} is wanted`)
+    return unreadable(`"targetstrip" is ${targetstrip}, which leaves no name; expected 0 to ${labels.length - 1}`)
   const [label, name] = [labels.slice(0, targetstrip), labels.slice(targetstrip)].map((part) => part.join('.'))
   return { key: text, name, label, service, modRevision }
 }

@@ -228,12 +228,14 @@ describe('reverse names', () => {
       return problems
     }
     const cannot = `Cannot write "${PTR_NAME}": "${PTR_KEY}"`
-    expect(refusal({ host: 'x.test' })).toEqual([`${cannot} points to "x.test" already; one target is wanted`])
+    expect(refusal({ host: 'x.test' })).toEqual([`${cannot} points to "x.test" already; expected one target`])
     expect(refusal({ host: 'a.test', owner: 'you' }, 'me')).toEqual([
-      `${cannot} belongs to "you"; a key of our own is wanted`,
+      `${cannot} belongs to "you"; expected a key without other records`,
     ])
-    expect(refusal({ host: 'a.test' }, 'me')).toEqual([`${cannot} belongs to nobody; a key of our own is wanted`])
-    expect(refusal('bad')).toEqual([`${cannot} holds something else; a key of our own is wanted`])
+    expect(refusal({ host: 'a.test' }, 'me')).toEqual([
+      `${cannot} belongs to nobody; expected a key without other records`,
+    ])
+    expect(refusal('bad')).toEqual([`${cannot} holds something else; expected a key without other records`])
   })
 })
 
@@ -271,12 +273,12 @@ test('what cannot be stored is told, and the rest is', () => {
     ],
   })
   expect(problems).toEqual([
-    `Cannot store "${NAME}" SRV: values in etcd have no room for this type; A, AAAA, CNAME, PTR, TXT are wanted`,
-    `Cannot store "${NAME}" A "other.test": such a value is read as CNAME; a target for A is wanted`,
-    'Cannot store "a/b.test" A: the name has an empty label or a slash; labels that a key can spell are wanted',
-    'Cannot store "a..b.test" A: the name has an empty label or a slash; labels that a key can spell are wanted',
-    `Cannot store "${PTR_NAME}" A "192.0.2.1": such a value is read as PTR; a target for A is wanted`,
-    'Cannot store "old.test" A: its TTL is 4294967296; one from 0 to 4294967295 is wanted',
+    `Cannot store "${NAME}" SRV: values in etcd have no room for this type; expected one of A, AAAA, CNAME, PTR, TXT`,
+    `Cannot store "${NAME}" A "other.test": such a value is read as CNAME; expected a target for A`,
+    'Cannot store "a/b.test" A: the name has an empty label or a slash; expected labels that a key can spell',
+    'Cannot store "a..b.test" A: the name has an empty label or a slash; expected labels that a key can spell',
+    `Cannot store "${PTR_NAME}" A "192.0.2.1": such a value is read as PTR; expected a target for A`,
+    'Cannot store "old.test" A: its TTL is 4294967296; expected one from 0 to 4294967295',
   ])
   expect(store.keys).toEqual([expect.stringMatching(/^\/skydns\/test\/good\/[0-9a-f]{8}$/u)])
 })

@@ -147,11 +147,13 @@ class Planning {
     const draft = this.#drafts.get(key)
     if (draft === undefined) {
       const other = this.#around.at(key)
-      return other === undefined ? this.#add(key) : this.#refused(key, whyNot(other), 'a key of our own is wanted')
+      return other === undefined
+        ? this.#add(key)
+        : this.#refused(key, whyNot(other), 'expected a key without other records')
     }
     const { host = '' } = draft.after ?? {}
     const isFree = host === '' || stale.has(draft) || normalTarget(host) === normalTarget(target)
-    return isFree ? draft : this.#refused(key, `points to "${host}" already`, 'one target is wanted')
+    return isFree ? draft : this.#refused(key, `points to "${host}" already`, 'expected one target')
   }
 
   /** Where the text is, where another one was, beside a host that is written anyway, or at a key of its own. */
@@ -196,8 +198,8 @@ class Planning {
     return this.#around.at(key) !== undefined || this.#drafts.has(key)
   }
 
-  #refused(key: string, what: string, wanted: string): string {
-    return `Cannot write "${this.#name}": "${key}" ${what}; ${wanted}`
+  #refused(key: string, what: string, expected: string): string {
+    return `Cannot write "${this.#name}": "${key}" ${what}; ${expected}`
   }
 }
 

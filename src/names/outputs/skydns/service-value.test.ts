@@ -46,13 +46,13 @@ describe('a value is read as Go reads it', () => {
 
   test.each([
     ['invalid-json', 'its value is not JSON'],
-    ['[]', 'its value is []; an object such as {"host":"192.0.2.1"} is wanted'],
-    ['"x"', 'its value is "x"; an object'],
-    ['{"host":1}', '"host" is 1; a string is wanted'],
-    ['{"mail":"yes"}', '"mail" is "yes"; true or false is wanted'],
-    ['{"ttl":1.5}', '"ttl" is 1.5; a whole number is wanted'],
-    ['{"TTL":-1}', '"TTL" is -1; a whole number from 0 to 4294967295 is wanted'],
-    ['{"ttl":4294967296}', '"ttl" is 4294967296; a whole number from 0'],
+    ['[]', 'its value is []; expected an object such as {"host":"192.0.2.1"}'],
+    ['"x"', 'its value is "x"; expected an object'],
+    ['{"host":1}', '"host" is 1; expected a string'],
+    ['{"mail":"yes"}', '"mail" is "yes"; expected true or false'],
+    ['{"ttl":1.5}', '"ttl" is 1.5; expected a whole number'],
+    ['{"TTL":-1}', '"TTL" is -1; expected a whole number from 0 to 4294967295'],
+    ['{"ttl":4294967296}', '"ttl" is 4294967296; expected a whole number from 0'],
   ])('%s is refused', (text, problem) => expect(parse(text)).toContain(problem))
 
   test('what is written is read again', () => {

@@ -41,18 +41,18 @@ export function parseService(value: Uint8Array): Service | string {
   try {
     json = JSON.parse(Buffer.from(value).toString())
   } catch (thrown) {
-    return `its value is not JSON (${messageOf(thrown)}); an object such as {"host":"192.0.2.1"} is wanted`
+    return `its value is not JSON (${messageOf(thrown)}); expected an object such as {"host":"192.0.2.1"}`
   }
   if (json === null) return NO_SERVICE
   if (typeof json !== 'object' || Array.isArray(json))
-    return `its value is ${shown(json)}; an object such as {"host":"192.0.2.1"} is wanted`
+    return `its value is ${shown(json)}; expected an object such as {"host":"192.0.2.1"}`
   const service: Record<string, unknown> = { ...NO_SERVICE }
   // Names in any letter case, the last one counts, null is nothing: so Go reads it.
   for (const [key, given] of Object.entries(json)) {
     const name = key.toLowerCase()
     if (given === null || !Object.hasOwn(NO_SERVICE, name)) continue
     const wanted = wantedInstead(name as keyof Service, given)
-    if (wanted !== undefined) return `"${key}" is ${shown(given)}; ${wanted} is wanted`
+    if (wanted !== undefined) return `"${key}" is ${shown(given)}; expected ${wanted}`
     service[name] = typeof given === 'string' ? given.toWellFormed() : given
   }
   return service as unknown as Service

@@ -36,14 +36,14 @@ export function storageProblem({ dnsName, recordType, targets, recordTTL = 0 }: 
   const name = withoutFinalDot(dnsName)
   const cannot = `Cannot store "${name}" ${recordType}`
   if (name === '' || name.includes('/') || name.split('.').includes(''))
-    return `${cannot}: the name has an empty label or a slash; labels that a key can spell are wanted`
+    return `${cannot}: the name has an empty label or a slash; expected labels that a key can spell`
   if (!TYPES.has(recordType))
-    return `${cannot}: values in etcd have no room for this type; ${[...TYPES].join(', ')} are wanted`
+    return `${cannot}: values in etcd have no room for this type; expected one of ${[...TYPES].join(', ')}`
   if (recordTTL < 0 || recordTTL > MAX_TTL)
-    return `${cannot}: its TTL is ${recordTTL}; one from 0 to ${MAX_TTL} is wanted`
+    return `${cannot}: its TTL is ${recordTTL}; expected one from 0 to ${MAX_TTL}`
   if (recordType === 'TXT') return undefined
   const readAs = (target: string) => hostType(name, withoutFinalDot(target))
   const other = targets.find((target) => readAs(target) !== recordType)
   if (other === undefined) return undefined
-  return `${cannot} "${other}": such a value is read as ${readAs(other)}; a target for ${recordType} is wanted`
+  return `${cannot} "${other}": such a value is read as ${readAs(other)}; expected a target for ${recordType}`
 }

@@ -37,7 +37,7 @@ const endpoints = z
 const changes = z
   .object({ create: endpoints, updateOld: endpoints, updateNew: endpoints, delete: endpoints })
   .refine(({ updateOld, updateNew }) => updateOld.length === updateNew.length, {
-    error: 'as many endpoints in updateOld as in updateNew are wanted',
+    error: 'expected as many endpoints in updateOld as in updateNew',
   })
 
 export function parseEndpoints(body: Uint8Array): Endpoint[] {

@@ -109,7 +109,7 @@ export class WebhookServer {
     if (!Object.hasOwn(methods, method)) return { status: 405, body: 'Method Not Allowed\n' }
     try {
       const body = await readBody(request)
-      if (body === undefined) return { status: 413, body: `At most ${MAX_BODY_BYTES} bytes are wanted\n` }
+      if (body === undefined) return { status: 413, body: `Expected at most ${MAX_BODY_BYTES} bytes\n` }
       return await methods[method](body)
     } catch (thrown) {
       const message = messageOf(thrown)

@@ -21,6 +21,6 @@ export const alternate: Directive = (statement, scope) => {
 function readRcodes(token: Token, { above }: BlockScope): number[] {
   const rcodes = token.text.split(',').map((text) => readRcode({ ...token, text }))
   const taken = rcodes.find((rcode) => above.alternates?.some((each) => each.rcodes.includes(rcode)))
-  if (taken !== undefined) reject(token, `${rcodeName(taken)} has an alternate already; wanted: each rcode once`)
+  if (taken !== undefined) reject(token, `${rcodeName(taken)} has an alternate already; expected each rcode once`)
   return [...new Set(rcodes)]
 }

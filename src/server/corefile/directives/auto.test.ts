@@ -42,14 +42,14 @@ describe('auto', () => {
 
   test.each([
     ['directory /zones * {1}', '"*" is not a regular expression'],
-    ['directory /zones (.*) {1} aa', '"directory" has 4 arguments; wanted: directory DIR [REGEXP ORIGIN_TEMPLATE]'],
+    ['directory /zones (.*) {1} aa', '"directory" has 4 arguments; expected directory DIR [REGEXP ORIGIN_TEMPLATE]'],
     ['directory /zones (.*)', 'REGEXP comes without ORIGIN_TEMPLATE'],
     ['directory /zones .* {1}', '".*" captures nothing; expected a group'],
     ['directory', '"directory" has 0 arguments'],
     ['directory /zones\nreload -1s', '"-1s" is not a duration'],
     ['directory /zones\nno_reload', 'unknown option "no_reload" of auto; did you mean "reload"?'],
     ['directory /zones\ntransfer to *', 'unknown option "transfer" of auto'],
-    ['reload 1s', '"auto" has no directory; wanted: a block with directory DIR'],
+    ['reload 1s', '"auto" has no directory; expected a block with directory DIR'],
   ])('%j is refused', (lines, message) => {
     expect(autoRefusal(lines)).toContain(message)
   })

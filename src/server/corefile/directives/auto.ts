@@ -20,10 +20,10 @@ export const auto: Directive = (statement, scope) => {
   readOptions(statement, {
     directory: (option) => {
       const [path, regexp, origin] = readArguments(option, USAGE, 1, 3)
-      if (path.text === '') reject(path, `the path is empty; wanted: ${USAGE}`)
+      if (path.text === '') reject(path, `the path is empty; expected ${USAGE}`)
       directory = underRoot(scope.root, path.text)
       if (regexp === undefined) return
-      if (origin === undefined) reject(regexp, `REGEXP comes without ORIGIN_TEMPLATE; wanted: ${USAGE}`)
+      if (origin === undefined) reject(regexp, `REGEXP comes without ORIGIN_TEMPLATE; expected ${USAGE}`)
       pattern = readPattern(regexp)
       template = expandable(origin.text)
     },
@@ -35,7 +35,7 @@ export const auto: Directive = (statement, scope) => {
     },
     upstream: (option) => ignoreUpstream(option, scope),
   })
-  if (directory === undefined) reject(statement.name, `"auto" has no directory; wanted: a block with ${USAGE}`)
+  if (directory === undefined) reject(statement.name, `"auto" has no directory; expected a block with ${USAGE}`)
   const zones = statement.args.length === 0 ? scope.zones : readZones(statement.args)
   return { autos: [{ zones, directory, pattern, template, reloadMs, fallthrough }] }
 }

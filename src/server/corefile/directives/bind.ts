@@ -25,5 +25,5 @@ function readAddress(token: Token): string {
   const { text } = token
   const looksLikeAddress = /^[\d.]+$/u.test(text)
   if (isIP(text) !== 0 || (!looksLikeAddress && INTERFACE.test(text))) return text
-  return reject(token, `"${text}" is neither an IP address nor an interface; wanted: one of them, without a port`)
+  return reject(token, `"${text}" is neither an IP address nor an interface; expected one of them, without a port`)
 }

@@ -68,12 +68,12 @@ describe('cache', () => {
   test.each([
     ['cache 0', '2:7: "0" is not a number from 1 to'],
     ['cache -1', '2:7: "-1" is not a number from 1 to'],
-    ['cache {\n success\n}', '3:2: "success" has 0 arguments; wanted: success CAPACITY [TTL] [MINTTL]'],
+    ['cache {\n success\n}', '3:2: "success" has 0 arguments; expected success CAPACITY [TTL] [MINTTL]'],
     ['cache {\n prefetch 1 1m 95%\n}', '3:16: "95" is not a number from 10 to 90'],
-    ['cache {\n prefetch 1 1m 50\n}', '3:16: "50" has no "%"; wanted: 10% to 90%'],
-    ['cache {\n servfail 6m\n}', '3:11: "6m" is longer than RFC 2308 allows; wanted: at most 5m'],
-    ['cache {\n serve_stale 1h later\n}', '3:17: unknown refresh mode "later"; wanted: immediate or verify'],
-    ['cache {\n disable all\n}', '3:10: "all" cannot be disabled; wanted: success or denial'],
+    ['cache {\n prefetch 1 1m 50\n}', '3:16: "50" has no "%"; expected 10% to 90%'],
+    ['cache {\n servfail 6m\n}', '3:11: "6m" is longer than RFC 2308 allows; expected at most 5m'],
+    ['cache {\n serve_stale 1h later\n}', '3:17: unknown refresh mode "later"; expected immediate or verify'],
+    ['cache {\n disable all\n}', '3:10: "all" cannot be disabled; expected success or denial'],
     ['cache {\n sucess 1\n}', '3:2: unknown option "sucess" of cache; did you mean "success"?'],
   ])('%j is refused', (directive, message) => {
     expect(refusal(`. {\n${directive}\n}`)).toContain(`Cannot load Corefile:${message}`)

@@ -68,7 +68,7 @@ export const cache: Directive = (statement, scope) => {
       const [duration] = readArguments(option, 'servfail DURATION', 1)
       const ms = readDuration(duration)
       if (ms > MAX_SERVFAIL_MS)
-        reject(duration, `"${duration.text}" is longer than RFC 2308 allows; wanted: at most 5m`)
+        reject(duration, `"${duration.text}" is longer than RFC 2308 allows; expected at most 5m`)
       config.servfailTtlSeconds = ms / 1000
     },
     disable: (option) => {
@@ -76,7 +76,7 @@ export const cache: Directive = (statement, scope) => {
       const disabled = names.length === 0 ? ['.'] : readZones(names)
       if (what.text === 'success') config.disableSuccess = disabled
       else if (what.text === 'denial') config.disableDenial = disabled
-      else reject(what, `"${what.text}" cannot be disabled; wanted: success or denial`)
+      else reject(what, `"${what.text}" cannot be disabled; expected success or denial`)
     },
     keepttl: (option) => {
       readArguments(option, 'keepttl', 0)
@@ -89,7 +89,7 @@ export const cache: Directive = (statement, scope) => {
 function serveStale(option: Statement, { notice }: BlockScope): Partial<CacheConfig> {
   const [duration, mode, ...rest] = readArguments(option, 'serve_stale [DURATION [immediate|verify]]', 0, 5)
   if (mode !== undefined && !/^(?:immediate|verify)$/iu.test(mode.text)) {
-    reject(mode, `unknown refresh mode "${mode.text}"; wanted: immediate or verify`)
+    reject(mode, `unknown refresh mode "${mode.text}"; expected immediate or verify`)
   }
   for (const each of rest) readDuration(each)
   if (rest.length > 0) notice(rest[0], 'verify timeout, response TTL and recheck of serve_stale have no effect yet')
@@ -100,6 +100,6 @@ function serveStale(option: Statement, { notice }: BlockScope): Partial<CacheCon
 }
 
 function readPercentage(token: Token): number {
-  if (!token.text.endsWith('%')) reject(token, `"${token.text}" has no "%"; wanted: 10% to 90%`)
+  if (!token.text.endsWith('%')) reject(token, `"${token.text}" has no "%"; expected 10% to 90%`)
   return readInteger({ ...token, text: token.text.slice(0, -1) }, 10, 90)
 }

@@ -66,7 +66,7 @@ describe('tls', () => {
 
   test('takes at most three files', () => {
     expect(refused('tls a b c d')).toBe(
-      'Cannot load Corefile:3:11: "tls" has 4 arguments; wanted: tls [CERT KEY] [CACERT]',
+      'Cannot load Corefile:3:11: "tls" has 4 arguments; expected tls [CERT KEY] [CACERT]',
     )
   })
 })
@@ -86,13 +86,13 @@ describe('credentials', () => {
   })
 
   test.each(['credentials', 'credentials dns', 'credentials dns a b'])('"%s" is refused', (line) => {
-    expect(refused(line)).toMatch(/"credentials" has \d arguments?; wanted: credentials USERNAME PASSWORD$/u)
+    expect(refused(line)).toMatch(/"credentials" has \d arguments?; expected credentials USERNAME PASSWORD$/u)
   })
 
   test('in an endpoint are refused without being repeated', () => {
     const message = refused('endpoint https://dns:hunter2@10.0.0.1:2379')
     expect(message).toBe(
-      'Cannot load Corefile:3:10: the endpoint has a user in it; wanted: a line "credentials USERNAME PASSWORD"',
+      'Cannot load Corefile:3:10: the endpoint has a user in it; expected a line "credentials USERNAME PASSWORD"',
     )
   })
 })
@@ -140,16 +140,16 @@ test('it may stand several times', () => {
 
 test.each([
   ['endpoints localhost:300', '3:1: unknown option "endpoints" of etcd; did you mean "endpoint"?'],
-  ['endpoint', '3:1: "endpoint" has 0 arguments; wanted: endpoint ENDPOINT...'],
+  ['endpoint', '3:1: "endpoint" has 0 arguments; expected endpoint ENDPOINT...'],
   [
     'endpoint ftp://localhost:2379',
-    '3:10: "ftp://localhost:2379" is not an endpoint; wanted: one such as http://10.0.0.1:2379',
+    '3:10: "ftp://localhost:2379" is not an endpoint; expected one such as http://10.0.0.1:2379',
   ],
   ['endpoint localhost', '3:10: "localhost" is not an endpoint'],
   ['endpoint localhost:99999', '3:10: "localhost:99999" is not an endpoint'],
-  ['path', '3:1: "path" has 0 arguments; wanted: path PATH'],
-  ['mode strict', '3:6: unknown mode "strict"; wanted: compatible or exact'],
-  ['stubzones a', '3:11: "stubzones" has 1 argument; wanted: stubzones'],
+  ['path', '3:1: "path" has 0 arguments; expected path PATH'],
+  ['mode strict', '3:6: unknown mode "strict"; expected compatible or exact'],
+  ['stubzones a', '3:11: "stubzones" has 1 argument; expected stubzones'],
 ])('"%s" is refused with its place', (line, message) => {
   expect(refused(line)).toContain(`Cannot load Corefile:${message}`)
 })

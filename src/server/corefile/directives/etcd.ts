@@ -61,7 +61,7 @@ function readEndpoint(token: Token): string {
   const wanted = token.text.includes('@')
     ? 'a line "credentials USERNAME PASSWORD"'
     : 'one such as http://10.0.0.1:2379'
-  return parseEndpoint(token.text) ?? reject(token, `${what}; wanted: ${wanted}`)
+  return parseEndpoint(token.text) ?? reject(token, `${what}; expected ${wanted}`)
 }
 
 /** Without a user or a password there is none of both, as in CoreDNS: a variable that is not set is an empty text. */
@@ -87,13 +87,13 @@ function readLeaseTtl(option: Statement): number {
   const [token] = readArguments(option, `${option.name.text} DURATION`, 1)
   const text = token.text.trim()
   const ms = text === '' ? 0 : parseDuration(/^\d+$/u.test(text) ? `${text}s` : text)
-  if (ms === undefined) return reject(token, `"${token.text}" is not a duration; wanted: one such as 30, 30s or 1h30m`)
+  if (ms === undefined) return reject(token, `"${token.text}" is not a duration; expected one such as 30, 30s or 1h30m`)
   const seconds = Math.floor(ms / 1000)
-  if (seconds > MOST_SECONDS) reject(token, `"${token.text}" is too long; wanted: at most ${MOST_SECONDS} seconds`)
+  if (seconds > MOST_SECONDS) reject(token, `"${token.text}" is too long; expected at most ${MOST_SECONDS} seconds`)
   return seconds
 }
 
 function readMode(token: Token): SkydnsConfig['mode'] {
   if (token.text === 'compatible' || token.text === 'exact') return token.text
-  return reject(token, `unknown mode "${token.text}"; wanted: compatible or exact`)
+  return reject(token, `unknown mode "${token.text}"; expected compatible or exact`)
 }

@@ -8,7 +8,7 @@ import { DEFAULT_RELOAD_MS, ignoreUpstream, readFallthrough, readReload, underRo
 
 export const file: Directive = (statement, scope) => {
   const [path, ...names] = readArguments(statement, 'file DBFILE [ZONES...]', 1, Infinity)
-  if (path.text === '') reject(path, 'the path is empty; wanted: the path of a zone file')
+  if (path.text === '') reject(path, 'the path is empty; expected the path of a zone file')
   let reloadMs = DEFAULT_RELOAD_MS
   let fallthrough: readonly string[] = []
   readOptions(statement, {

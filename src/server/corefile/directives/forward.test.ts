@@ -87,24 +87,24 @@ describe('forward', () => {
   })
 
   test.each([
-    ['forward .', '2:1: "forward" has 1 argument; wanted: forward FROM TO...'],
-    ['forward . tls://192.0.2.1', '2:11: upstream "tls://192.0.2.1" is not supported yet; wanted: a plain address'],
+    ['forward .', '2:1: "forward" has 1 argument; expected forward FROM TO...'],
+    ['forward . tls://192.0.2.1', '2:11: upstream "tls://192.0.2.1" is not supported yet; expected a plain address'],
     [
       'forward . dns.example',
-      '2:11: "dns.example" is neither an address nor a readable file (ENOENT: no such file); wanted: one of them',
+      '2:11: "dns.example" is neither an address nor a readable file (ENOENT: no such file); expected one of them',
     ],
     ['forward . 192.0.2.1:0', '2:11: "192.0.2.1:0" is neither an address'],
     ['forward . 192.0.2.1 {\n tls\n}', '3:2: "tls" is not supported yet'],
     ['forward . 192.0.2.1 {\n next NXDOMAIN\n}', '3:2: "next" is not supported yet'],
     [
       'forward . 192.0.2.1 {\n policy fastest\n}',
-      '3:9: unknown policy "fastest"; wanted: random, round_robin, sequential',
+      '3:9: unknown policy "fastest"; expected random, round_robin, sequential',
     ],
     ['forward . 192.0.2.1 {\n max_fails -1\n}', '3:12: "-1" is not a number from 0 to'],
     ['forward . 192.0.2.1 {\n health_check 1s domain\n}', '3:18: "domain" is no option of health_check'],
     ['forward . 192.0.2.1 {\n failover NOERROR\n}', '3:11: NOERROR is no failure'],
     ['forward . 192.0.2.1 {\n max_fail 1\n}', '3:2: unknown option "max_fail" of forward; did you mean "max_fails"?'],
-    ['forward . empty', '2:11: "empty" names no server; wanted: a line "nameserver ADDRESS"'],
+    ['forward . empty', '2:11: "empty" names no server; expected a line "nameserver ADDRESS"'],
   ])('%j is refused', (directive, message) => {
     expect(refusal(`. {\n${directive}\n}`, { empty: 'nameserver x\n' })).toContain(`Cannot load Corefile:${message}`)
   })

@@ -33,7 +33,7 @@ export const forward: Directive = (statement, scope) => {
   const [from, ...to] = readArguments(statement, 'forward FROM TO...', 2, Infinity)
   const config: Mutable<ForwardConfig> = plainForward(from, to, scope)
   const notBuilt = ({ name }: Statement) =>
-    reject(name, `"${name.text}" is not supported yet; wanted: plain forwarding`)
+    reject(name, `"${name.text}" is not supported yet; expected plain forwarding`)
   const noEffect = (option: Statement) => {
     readArguments(option, `${option.name.text} VALUE`, 1)
     scope.notice(option.name, `"${option.name.text}" of forward has no effect`)
@@ -67,7 +67,7 @@ export const forward: Directive = (statement, scope) => {
     failover: (option) => {
       const rcodes = readArguments(option, 'failover RCODE...', 1, Infinity).map((token) => {
         const rcode = readRcode(token)
-        return rcode === 0 ? reject(token, 'NOERROR is no failure; wanted: another rcode') : rcode
+        return rcode === 0 ? reject(token, 'NOERROR is no failure; expected another rcode') : rcode
       })
       config.failoverRcodes = [...config.failoverRcodes, ...rcodes]
     },
@@ -100,7 +100,7 @@ export function plainForward(from: Token, to: readonly Token[], scope: BlockScop
 
 function readPolicy(token: Token): ForwardPolicy {
   const found = POLICIES.find((each) => each === token.text)
-  return found ?? reject(token, `unknown policy "${token.text}"; wanted: ${POLICIES.join(', ')}`)
+  return found ?? reject(token, `unknown policy "${token.text}"; expected ${POLICIES.join(', ')}`)
 }
 
 function healthCheck(option: Statement): Partial<ForwardConfig> {
@@ -110,7 +110,7 @@ function healthCheck(option: Statement): Partial<ForwardConfig> {
   for (let at = 0; at < rest.length; at++) {
     if (rest[at].text === 'no_rec') healthCheckRecursionDesired = false
     else if (rest[at].text === 'domain' && at + 1 < rest.length) healthCheckName = readName(rest[++at])
-    else reject(rest[at], `"${rest[at].text}" is no option of health_check; wanted: no_rec or domain NAME`)
+    else reject(rest[at], `"${rest[at].text}" is no option of health_check; expected no_rec or domain NAME`)
   }
   return { healthCheckMs: readDuration(interval), healthCheckName, healthCheckRecursionDesired }
 }

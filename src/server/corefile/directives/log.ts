@@ -31,5 +31,5 @@ export const log: Directive = (statement) => {
 
 function readClass(token: Token): LogClass {
   const found = LOG_CLASSES.find((each) => each === token.text)
-  return found ?? reject(token, `unknown class "${token.text}"; wanted: ${LOG_CLASSES.join(', ')}`)
+  return found ?? reject(token, `unknown class "${token.text}"; expected ${LOG_CLASSES.join(', ')}`)
 }

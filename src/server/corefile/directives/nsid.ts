@@ -9,6 +9,6 @@ export const nsid: Directive = (statement, { hostname }) => {
   refuseBlock(statement)
   const data = statement.args.map(({ text }) => text).join(' ')
   if (Buffer.byteLength(data) > LONGEST_NSID)
-    reject(statement.args[0], `an identifier of ${Buffer.byteLength(data)} bytes; wanted: at most ${LONGEST_NSID}`)
+    reject(statement.args[0], `an identifier of ${Buffer.byteLength(data)} bytes; expected at most ${LONGEST_NSID}`)
   return { nsid: data === '' ? hostname : data }
 }

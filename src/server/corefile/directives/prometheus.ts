@@ -11,7 +11,7 @@ export const prometheus: Directive = (statement, { notice }) => {
       readArguments(option, 'runtime_metrics', 0)
       notice(option.name, '"runtime_metrics" has no effect: there is no Go runtime here')
     },
-    tls: ({ name }) => reject(name, 'metrics over TLS are not supported yet; wanted: plain HTTP'),
+    tls: ({ name }) => reject(name, 'metrics over TLS are not supported yet; expected plain HTTP'),
   })
   return { prometheus: address === undefined ? { host: 'localhost', port: 9153 } : readHttpAddress(address) }
 }

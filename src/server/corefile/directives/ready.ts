@@ -10,7 +10,7 @@ export const ready: Directive = (statement, { notice }) => {
     monitor: (option) => {
       const [mode] = readArguments(option, 'monitor until-ready|continuously', 1)
       if (mode.text !== 'until-ready' && mode.text !== 'continuously') {
-        reject(mode, `unknown mode "${mode.text}"; wanted: until-ready or continuously`)
+        reject(mode, `unknown mode "${mode.text}"; expected until-ready or continuously`)
       }
       notice(option.name, '"monitor" has no effect: /ready tells the state of the moment')
     },

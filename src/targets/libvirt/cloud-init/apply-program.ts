@@ -104,7 +104,7 @@ def parent_of(path, make):
     """The directory that a path is in, opened, and the last part of the path. With make, missing ones are made."""
     *parts, name = [part for part in path.split('/') if part]
     if '..' in (*parts, name):
-        raise Refused('"..": a path from the root is wanted')
+        raise Refused('"..": expected a path from the root')
     directory = os.open(ROOT, os.O_DIRECTORY)
     for part in parts:
         outer = directory

@@ -46,7 +46,7 @@ export function checkOpenFiles(machineCount: number, root = '/'): Finding {
   const limit = hard === 'unlimited' ? Number.POSITIVE_INFINITY : Number(hard)
   const needed = FILES_AT_LEAST + FILES_PER_MACHINE * machineCount
   const fix = `as root: ulimit -n ${Math.max(needed, FILES_COMFORTABLE)}, in the shell that starts the stack`
-  if (limit < needed) return problem('open files', `at most ${hard} for a process; ${needed} are wanted`, fix)
+  if (limit < needed) return problem('open files', `at most ${hard} for a process; expected ${needed}`, fix)
   if (limit < FILES_COMFORTABLE)
     return warning('open files', `at most ${hard} for a process; databases under load want more`, fix)
   return ok('open files', hard === 'unlimited' ? 'no limit' : `up to ${hard} for a process`)

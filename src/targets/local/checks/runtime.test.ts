@@ -21,11 +21,11 @@ test('only Linux on x64 and arm64 will do', () => {
   })
   expect(checkSystem('linux', 'riscv64')).toMatchObject({
     state: 'problem',
-    message: 'linux on riscv64; x64 or arm64 is wanted',
+    message: 'linux on riscv64; expected x64 or arm64',
   })
   expect(checkSystem('darwin', 'arm64')).toMatchObject({
     state: 'problem',
-    message: 'darwin on arm64; Linux is wanted',
+    message: 'darwin on arm64; expected Linux',
   })
 })
 

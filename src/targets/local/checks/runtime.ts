@@ -13,8 +13,8 @@ const EARLIEST = Date.parse('2025-01-01T00:00:00Z')
 export function checkSystem(platform: string = process.platform, arch: string = process.arch, root = '/'): Finding {
   const is = `${platform} on ${arch}`
   if (platform !== 'linux')
-    return problem('system', `${is}; Linux is wanted`, 'use a Linux machine, a virtual one for instance')
-  if (!ARCHITECTURES.includes(arch)) return problem('system', `${is}; x64 or arm64 is wanted`)
+    return problem('system', `${is}; expected Linux`, 'use a Linux machine, a virtual one for instance')
+  if (!ARCHITECTURES.includes(arch)) return problem('system', `${is}; expected x64 or arm64`)
   return ok('system', [distribution(root), `Linux ${release()}`, arch].filter((part) => part !== '').join(', '))
 }
 
@@ -25,7 +25,7 @@ function distribution(root: string): string {
 
 export function checkNode(version: string = process.versions.node): Finding {
   if (Number.parseInt(version, 10) >= NODE_MAJOR) return ok('node', `Node ${version}`)
-  return problem('node', `Node ${version}; ${NODE_MAJOR} or newer is wanted`, 'npm ci, without --omit=optional')
+  return problem('node', `Node ${version}; expected ${NODE_MAJOR} or newer`, 'npm ci, without --omit=optional')
 }
 
 /** Batches of datagrams need libc by way of koffi. */

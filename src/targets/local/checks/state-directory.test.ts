@@ -87,7 +87,7 @@ describe('the state directory', () => {
 
   test('must not have a path without end', () => {
     expect(check(join(state, 'x'.repeat(255), 'x'.repeat(255), 'x'.repeat(255), 'x'.repeat(255)))).toMatchObject([
-      { state: 'problem', message: expect.stringMatching(/^its path has \d+ bytes; at most 800 are wanted$/u) },
+      { state: 'problem', message: expect.stringMatching(/^its path has \d+ bytes; expected at most 800$/u) },
     ])
   })
 })

@@ -86,7 +86,7 @@ function checkMount(existing: string, root: string): readonly Finding[] {
 function checkLength(directory: string): readonly Finding[] {
   const length = Buffer.byteLength(directory)
   if (length <= LONGEST_PATH) return []
-  return [problem('state', `its path has ${length} bytes; at most ${LONGEST_PATH} are wanted`, ELSEWHERE)]
+  return [problem('state', `its path has ${length} bytes; expected at most ${LONGEST_PATH}`, ELSEWHERE)]
 }
 
 /** Room for the machines that are not there yet. */

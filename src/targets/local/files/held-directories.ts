@@ -115,7 +115,7 @@ export class HeldDirectories {
   }
 
   #unsafe(path: string, what: string, wanted?: string): HoldfastError {
-    const rest = wanted === undefined ? '' : `; ${wanted} is wanted there`
+    const rest = wanted === undefined ? '' : `; expected ${wanted} there`
     return new HoldfastError('MachineTampered', `Cannot use "${this.shown(path)}": ${what}${rest}`, {
       hint: 'Holdfast does not put it there: look who did, then remove it',
     })
@@ -125,7 +125,7 @@ export class HeldDirectories {
 /** Paths in a machine are absolute; none may lead out of it. */
 function inside(path: string): string {
   if (path.startsWith('/') && posix.normalize(path) === path) return path
-  throw new Error(`"${path}" is no path in a machine: an absolute one without "." and ".." is wanted`)
+  throw new Error(`"${path}" is no path in a machine: expected an absolute one without "." and ".."`)
 }
 
 function makeIfMissing(entry: string): boolean {

@@ -107,7 +107,7 @@ test('what is no file is not waited for', async () => {
   execFileSync('mkfifo', [path()])
   await expect(stack.target.read()).rejects.toMatchObject({
     code: 'MachineTampered',
-    message: `Cannot use "${path()}": it is a pipe, a socket or a device; a regular file is wanted there`,
+    message: `Cannot use "${path()}": it is a pipe, a socket or a device; expected a regular file there`,
   })
 })
 
@@ -116,7 +116,7 @@ test('what is too big to be a file of ours is not read', async () => {
   truncateSync(path(), 3 * 2 ** 30)
   await expect(stack.target.read()).rejects.toMatchObject({
     code: 'MachineTampered',
-    message: `Cannot use "${path()}": it has 3221225472 bytes; a file of Holdfast is wanted there`,
+    message: `Cannot use "${path()}": it has 3221225472 bytes; expected a file of Holdfast there`,
   })
 })
 

@@ -97,7 +97,7 @@ function checkPassage(directory: string): void {
     const is = `its mode is 0${(mode & MODE_BITS).toString(8)}, and their users have to pass`
     throw new HoldfastError(
       'StateUnreachable',
-      `Cannot run services below "${directory}": ${is}; 0711 is wanted, or another directory`,
+      `Cannot run services below "${directory}": ${is}; expected 0711, or another directory`,
     )
   }
   if (directory !== '/') checkPassage(dirname(directory))
