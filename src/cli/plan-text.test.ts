@@ -203,6 +203,13 @@ Note: mind this
 `)
 })
 
+test('a primary that hands over for another reason than a parameter counts as a switchover, once', () => {
+  const primary = machine('postgres-1', { kind: 'postgres', action: 'update', effect: 'restart', handsOver: true })
+  expect(formatPlan(plan(primary), PLAIN)).toContain(' restarts, 1 switchover\n')
+  const restarts = [{ machine: 'postgres-1', parameters: ['a'], isPrimary: true, how: 'switchover' as const }]
+  expect(formatPlan({ ...plan(primary), restarts }, PLAIN)).toContain(', 1 switchover\n')
+})
+
 test.each([
   [
     { effect: 'restart' },
@@ -250,7 +257,7 @@ test('a primary whose Patroni restarts hands over first', () => {
   expect(text).toContain(
     'restarts PostgreSQL\n    it is the primary: a standby takes over first, writes pause meanwhile\n',
   )
-  expect(text).toContain('; 2 restarts\n')
+  expect(text).toContain('; 2 restarts, 1 switchover\n')
 })
 
 test('a restart of a service of the machine itself is none of PostgreSQL', () => {

@@ -253,7 +253,9 @@ function summary(changed: readonly MachinePlan[], planned: readonly PlannedResta
   const isRestarted = ({ details }: MachinePlan) =>
     details.some(({ what, effect }) => what !== 'parameter' && effect === 'restart')
   const restarts = planned.length + having((each) => each.effect !== 'replace' && isRestarted(each))
-  const switchovers = planned.filter(({ how }) => how === 'switchover').length
+  const leaving = planned.filter(({ how }) => how === 'switchover').map(({ machine }) => machine)
+  const handing = changed.filter(({ handsOver }) => handsOver === true).map(({ machine }) => machine)
+  const switchovers = new Set([...leaving, ...handing]).size
   const more = switchovers === 0 ? '' : `, ${count(switchovers, 'switchover')}`
   const anew = replace === 0 ? '' : `, ${replace} to make anew`
   return `${create} to create, ${update} to update${anew}, ${remove} to delete; ${count(restarts, 'restart')}${more}`

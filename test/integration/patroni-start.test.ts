@@ -11,7 +11,7 @@ import { EtcdCluster } from '../support/etcd-cluster.ts'
 
 /** Arguments: our file, etcd, and what happens to the member "old" after it has become the leader. */
 const DRIVER = `
-import importlib.util, sys
+import importlib.util, sys, etcd
 spec = importlib.util.spec_from_file_location('start', sys.argv[1])
 start = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(start)
@@ -23,6 +23,16 @@ def member(name):
                     'ttl': 30, 'loop_wait': 10, 'retry_timeout': 10})
 
 old = member('old')
+if sys.argv[3] == 'silent':
+    def silent(*args):
+        raise etcd.EtcdConnectionFailed('no answer')
+    old._client._token = 'of a cluster that was lost'
+    old._client.api_execute = silent
+    try:
+        old._client.prefix('/patroni/')
+    except etcd.EtcdConnectionFailed:
+        print(old._client._token)
+    sys.exit()
 assert old.attempt_to_acquire_leader()
 seen = old.get_cluster()
 what = sys.argv[3]
@@ -46,16 +56,24 @@ beforeAll(async () => {
 afterAll(() => etcd.stop())
 beforeEach(() => etcd.etcdctl('del', '--prefix', '/patroni/'))
 
-/** Whether it goes on leading, and whose name is in the leader key then. */
-async function updateAfter(what: 'replaced' | 'expired' | 'new ttl'): Promise<{ leads: string; key: string }> {
+async function run(what: string): Promise<string> {
   const path = (name: string) => join(etcd.directory, name)
   const endpoint = etcd.endpoints[0].replace(/^https?:\/\//u, '')
   const { stdout } = await promisify(execFile)('/usr/bin/python3', [
     ...[path('driver.py'), path('start-patroni.py'), endpoint, what],
   ])
-  const [leads, key] = stdout.trim().split(' ')
+  return stdout.trim()
+}
+
+/** Whether it goes on leading, and whose name is in the leader key then. */
+async function updateAfter(what: 'replaced' | 'expired' | 'new ttl'): Promise<{ leads: string; key: string }> {
+  const [leads, key] = (await run(what)).split(' ')
   return { leads, key: Buffer.from(key, 'base64').toString() }
 }
+
+test('a token that etcd does not answer to is not used again', async () => {
+  expect(await run('silent')).toBe('None')
+})
 
 test('a leader that was replaced meanwhile does not take the key back', async () => {
   expect(await updateAfter('replaced')).toEqual({ leads: 'False', key: 'new' })

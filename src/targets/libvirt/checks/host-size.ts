@@ -10,7 +10,7 @@ export function checkHostMemory(machines: readonly Machine[], facts: PlaceFacts)
   const starting = machines.filter((machine) => !hasItsShare(machine, facts))
   const wantedMib = starting.reduce((sum, { hardware }) => sum + hardware.memoryMib, 0)
   if (wantedMib === 0) return [ok('memory', `${host.freeMemoryMib} MiB free`)]
-  const message = `${wantedMib} MiB wanted for ${starting.length === 1 ? '1 machine' : `${starting.length} machines`}; ${host.name} has ${host.freeMemoryMib} MiB free of ${host.memoryMib} MiB`
+  const message = `${wantedMib} MiB needed for ${starting.length === 1 ? '1 machine' : `${starting.length} machines`}; ${host.name} has ${host.freeMemoryMib} MiB free of ${host.memoryMib} MiB`
   const fix = 'give machines less "memory", or another "hypervisor"'
   // Containers only take what they use.
   if (facts.kind === 'lxc') return [ok('memory', message)]

@@ -22,7 +22,7 @@ function put(path: string, text: string): void {
 
 describe('memory', () => {
   test('of the host counts', () => {
-    const message = '4096 MiB available; about 1272 MiB wanted for 9 machines'
+    const message = '4096 MiB available; about 1272 MiB needed for 9 machines'
     expect(checkMemory(SAMPLE_MACHINES, nothing, root)).toEqual({ check: 'memory', state: 'ok', message })
   })
 
@@ -35,7 +35,7 @@ describe('memory', () => {
     put('sys/fs/cgroup/a/b/memory.current', `${1400 * MIB}\n`)
     expect(checkMemory(SAMPLE_MACHINES, nothing, root)).toMatchObject({
       state: 'warning',
-      message: '700 MiB available; about 1272 MiB wanted for 9 machines',
+      message: '700 MiB available; about 1272 MiB needed for 9 machines',
     })
   })
 
@@ -45,14 +45,14 @@ describe('memory', () => {
     put('sys/fs/cgroup/memory/memory.usage_in_bytes', `${400 * MIB}\n`)
     expect(checkMemory(SAMPLE_MACHINES, nothing, root)).toMatchObject({
       state: 'problem',
-      message: '112 MiB available; about 1272 MiB wanted for 9 machines',
+      message: '112 MiB available; about 1272 MiB needed for 9 machines',
     })
   })
 
   test('is not wanted again for machines that run', () => {
     const running = new Set(SAMPLE_MACHINES.slice(1).map(({ name }) => name))
     expect(checkMemory(SAMPLE_MACHINES, running, root).message).toBe(
-      '4096 MiB available; about 124 MiB wanted for 1 machine',
+      '4096 MiB available; about 124 MiB needed for 1 machine',
     )
   })
 })

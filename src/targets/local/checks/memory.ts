@@ -25,7 +25,7 @@ export function checkMemory(machines: readonly HostMachine[], running: ReadonlyS
   const has = `${availableMib} MiB available`
   if (starting.length === 0) return ok('memory', has)
   const neededMib = starting.reduce((sum, { kind }) => sum + TAKES[kind].memoryMib, STACK_TAKES.memoryMib)
-  const message = `${has}; about ${neededMib} MiB wanted for ${countOf(starting)}`
+  const message = `${has}; about ${neededMib} MiB needed for ${countOf(starting)}`
   const fix = 'end other programs, or take fewer machines'
   // The estimate is on the large side; with half of it nothing works.
   if (availableMib < neededMib / 2) return problem('memory', message, fix)

@@ -94,9 +94,9 @@ describe('the state directory', () => {
 
 describe('disk space', () => {
   test('is wanted for machines that are not there yet', () => {
-    expect(checkDisk(state, SAMPLE_MACHINES).message).toMatch(/ MiB free at .*; about 1995 MiB wanted for 9 machines$/u)
+    expect(checkDisk(state, SAMPLE_MACHINES).message).toMatch(/ MiB free at .*; about 1995 MiB needed for 9 machines$/u)
     for (const { name } of SAMPLE_MACHINES.slice(1)) mkdirSync(join(state, 'machines', name), { recursive: true })
-    expect(checkDisk(state, SAMPLE_MACHINES).message).toMatch(/; about 350 MiB wanted for 1 machine$/u)
+    expect(checkDisk(state, SAMPLE_MACHINES).message).toMatch(/; about 350 MiB needed for 1 machine$/u)
   })
 
   test('that is not there is a problem', () => {

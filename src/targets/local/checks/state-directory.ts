@@ -99,7 +99,7 @@ export function checkDisk(directory: string, machines: readonly HostMachine[]): 
   const has = `${freeMib} MiB free at ${existing}`
   if (fresh.length === 0) return ok('disk', has)
   const neededMib = fresh.reduce((sum, { kind }) => sum + TAKES[kind].diskMib, STACK_TAKES.diskMib)
-  const message = `${has}; about ${neededMib} MiB wanted for ${countOf(fresh)}`
+  const message = `${has}; about ${neededMib} MiB needed for ${countOf(fresh)}`
   // The estimate leaves room to grow; with half of it they do not even start.
   if (freeMib < neededMib / 2) return problem('disk', message, ELSEWHERE)
   return freeMib < neededMib ? warning('disk', message, ELSEWHERE) : ok('disk', message)
