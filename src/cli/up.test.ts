@@ -3,7 +3,7 @@ import { HoldfastError } from '../lib/errors.ts'
 import { makePlan } from '../stack/plan.ts'
 import { PlanChangedError } from '../stack/plan-changed.ts'
 import type { StackStatus } from '../stack/status.ts'
-import { degradation, exitCodeFor, isBeforeChanges, settledStatus } from './up.ts'
+import { degradation, exitCodeFor, isBeforeChanges, refuseBadHost, settledStatus } from './up.ts'
 
 const plan = makePlan({ stack: 'lab', file: 'stack.yaml', machines: [], restarts: [], credentials: [], remarks: [] })
 
@@ -55,4 +55,25 @@ describe('a stack that is degraded', () => {
       exitCodeFor({ state: 'stopped' }),
     ]).toEqual([0, 1, 1])
   })
+})
+
+test('a host that cannot run the stack is looked at twice, and reported once', async () => {
+  const lines: string[] = []
+  let looks = 0
+  const operator = {
+    stack: { name: 'lab', file: 'stack.yaml' },
+    refuseLocked: async () => undefined,
+    checkHost: async () => {
+      looks += 1
+      return [
+        { check: 'state', state: 'warning' as const, message: 'kept in memory' },
+        { check: 'disk', state: 'problem' as const, message: 'full' },
+      ]
+    },
+  }
+  const stderr = { write: (text: string) => lines.push(text) > 0 }
+  await expect(
+    refuseBadHost(operator as never, { stderr } as never, new AbortController().signal),
+  ).rejects.toMatchObject({ code: 'HostNotReady' })
+  expect({ looks, lines }).toEqual({ looks: 2, lines: ['holdfast: kept in memory\n'] })
 })

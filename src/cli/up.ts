@@ -73,13 +73,7 @@ interface UpFlags {
 async function up(operator: Operator, options: UpContext & UpFlags): Promise<number> {
   const { io, signal, yes, detach, json, adopt } = options
   await operator.refuseElsewhere(adopt)
-  try {
-    await refuseBadHost(operator, io, signal)
-  } catch {
-    // What another command is starting at this moment may look like processes that are not ours.
-    await operator.refuseLocked()
-    await refuseBadHost(operator, io, signal)
-  }
+  await refuseBadHost(operator, io, signal)
   const plan = await operator.plan(signal)
   const colour = hasColour(io, io.stdout)
   const show = (each: Plan) => {
@@ -175,9 +169,18 @@ async function failureText(operator: Operator, plan: Plan, error: unknown, signa
     : `change not complete; ${name} keeps running`
 }
 
+interface HostChecks extends Pick<Operator, 'checkHost' | 'refuseLocked'> {
+  readonly stack: Pick<Operator['stack'], 'name' | 'file'>
+}
+
 /** Reported before anything is changed. */
-async function refuseBadHost(operator: Operator, io: Io, signal: AbortSignal): Promise<void> {
-  const findings = await operator.checkHost(signal)
+export async function refuseBadHost(operator: HostChecks, io: Pick<Io, 'stderr'>, signal: AbortSignal): Promise<void> {
+  let findings = await operator.checkHost(signal)
+  if (findings.some(isProblem)) {
+    // What another command is starting at this moment may look like processes of others.
+    await operator.refuseLocked()
+    findings = await operator.checkHost(signal)
+  }
   for (const { state, message } of findings) if (state === 'warning') io.stderr.write(`holdfast: ${message}\n`)
   const problems = findings.filter(isProblem)
   if (problems.length === 0) return

@@ -117,6 +117,7 @@ function describeMember(machine: string, name: string, sight: Sight): MemberStat
 const WAITS: Readonly<Record<string, string>> = {
   stopped: 'PostgreSQL to start',
   starting: 'PostgreSQL to start',
+  unknown: 'PostgreSQL to start',
   'initializing new cluster': 'the new cluster to be initialized',
   'running custom bootstrap script': 'the new cluster to be initialized',
   'creating replica': 'its copy of the data',

@@ -5,6 +5,8 @@ import { canRestart } from '../../clusters/etcd/status.ts'
 import type { ClusterStatus, MemberStatus } from '../../clusters/member-status.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import type { Machine, MachineKind } from '../../machine/machine.ts'
+import { diskProblem } from '../../targets/disk-space.ts'
+import type { MachineState } from '../../targets/target.ts'
 import { interrupted, stepsToRepeat, unfinishedSteps, type Work } from './work.ts'
 
 const PAUSE_MS = 150
@@ -30,7 +32,7 @@ export async function untilReady(work: Work, kind: MachineKind, { machines }: Wa
     )
     const isReady = machines === undefined ? status.isReady : members.every((member) => member.isReady)
     if (isReady && steps.length === 0) return
-    if (performance.now() > deadline) throw notReady(kind, status, steps, timeoutMs)
+    if (performance.now() > deadline) throw await notReady(work, kind, status, steps)
     await sleep(PAUSE_MS)
   }
 
@@ -44,13 +46,14 @@ export async function untilReady(work: Work, kind: MachineKind, { machines }: Wa
 }
 
 /** Resolves when the others of an etcd cluster can do without the machine for a moment. */
-export async function untilRestartable({ clients, signal, timeoutMs }: Work, machine: string): Promise<void> {
+export async function untilRestartable(work: Work, machine: string): Promise<void> {
+  const { clients, signal, timeoutMs } = work
   const deadline = performance.now() + timeoutMs
   for (;;) {
     if (signal.aborted) throw interrupted()
     const status = await clients.status('etcd', signal)
     if (canRestart(status, machine)) return
-    if (performance.now() > deadline) throw notReady('etcd', status, [], timeoutMs)
+    if (performance.now() > deadline) throw await notReady(work, 'etcd', status, [])
     await sleep(PAUSE_MS)
   }
 }
@@ -77,7 +80,7 @@ export async function untilDone(work: Work, machine: Machine): Promise<void> {
     const left = await unfinishedSteps(work, [machine])
     if (left.length === 0) return
     if (signal.aborted) throw interrupted()
-    if (performance.now() > deadline) throw notReady(machine.kind, undefined, left, timeoutMs)
+    if (performance.now() > deadline) throw await notReady(work, machine.kind, undefined, left)
     await sleep(PAUSE_MS)
   }
 }
@@ -96,17 +99,19 @@ export async function untilAnswering<T>({ signal, timeoutMs }: Work, question: (
   }
 }
 
-function notReady(
+async function notReady(
+  work: Work,
   kind: MachineKind,
   status: ClusterStatus | undefined,
   steps: readonly string[],
-  timeoutMs: number,
-): HoldfastError {
+): Promise<HoldfastError> {
+  const { timeoutMs } = work
   const waiting = status?.members.filter((member) => !member.isReady) ?? []
   const reasons = [
     ...(status?.problem === undefined ? [] : [status.problem]),
     ...waiting.map(({ machine, problem }) => `${machine}: ${problem ?? 'not ready'}`),
     ...steps.map((step) => `waiting for ${step}`),
+    ...(await fullDisks(work, kind)),
   ]
   return new HoldfastError(
     'NotReady',
@@ -116,4 +121,11 @@ function notReady(
       retryable: true,
     },
   )
+}
+
+/** Often the reason behind all others: PostgreSQL and etcd do not start without room for their logs. */
+async function fullDisks({ target, machines }: Work, kind: MachineKind): Promise<string[]> {
+  const names = machines.filter((machine) => machine.kind === kind).map(({ name }) => name)
+  const states = await target.observe({ names }).catch(() => new Map<string, MachineState>())
+  return [...new Set(names.flatMap((name) => diskProblem(states.get(name)?.disk) ?? []))]
 }
