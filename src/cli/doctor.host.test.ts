@@ -33,7 +33,7 @@ async function doctor(...words: string[]) {
 test('without a stack file the host is checked for every kind of machine, and the exit code says whether it will do', async () => {
   const { code, stdout } = await doctor('--json')
   const { ready, findings } = JSON.parse(stdout) as { ready: boolean; findings: Finding[] }
-  expect(findings.find(({ check }) => check === 'memory')?.message).toMatch(/ wanted for 9 machines$/u)
+  expect(findings.find(({ check }) => check === 'memory')?.message).toMatch(/ needed for 9 machines$/u)
   const problems = findings.filter((finding) => finding.state === 'problem')
   expect({ code, ready }).toEqual({ code: Math.min(problems.length, 1), ready: problems.length === 0 })
 })

@@ -125,7 +125,7 @@ describe('a host', () => {
     try {
       const { code, stderr } = await lab.run('up', '--yes')
       expect(code).toBe(1)
-      expect(stderr).toMatch(/Cannot bring up "bad-host-\d+": \d+ MiB free at .*wanted/u)
+      expect(stderr).toMatch(/Cannot bring up "bad-host-\d+": \d+ MiB free at .*needed/u)
       expect(existsSync(lab.path())).toBe(false)
     } finally {
       execFileSync('umount', [lab.state])
