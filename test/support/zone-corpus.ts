@@ -200,7 +200,11 @@ const rdata: readonly (readonly [string, readonly string[], readonly string[]])[
     ],
   ],
   ['SSHFP', ['4 2 123456789abcdef67890123456789abcdef67890123456789abcdef123456789'], ['4 2', '256 2 12', '4 2 1']],
-  ['DNSKEY', ['256 3 8 AwEAAaetidLzsKWUt4swWR8yu0wPHPiUi8LU'], ['256 3 8', '256 3 8 !', '65536 3 8 AwEAAQ==']],
+  [
+    'DNSKEY',
+    ['256 3 8 AwEAAaetidLzsKWUt4swWR8yu0wPHPiUi8LU', 'ZONE|KSK DNSSEC 8 AwEAAaetidLzsKWUt4swWR8yu0wPHPiUi8LU'],
+    ['256 3 8', '256 3 8 !', '65536 3 8 AwEAAQ=='],
+  ],
   [
     'RRSIG',
     ['A 13 2 3600 20361231235959 20260101000000 12345 elsewhere.test. AwEAAQ=='],
@@ -219,6 +223,11 @@ const rdata: readonly (readonly [string, readonly string[], readonly string[]])[
   ],
   ['SMIMEA', ['3 1 1 92003ba34942dc74152e2f2c408d29eca5a520e7f2e06bb944f4dca346baf63c'], ['3 1 1', '3 1 256 92']],
   ['OPENPGPKEY', ['AwEAAQ=='], ['', '!']],
+  [
+    'KEY',
+    ['512 3 8 AwEAAaet', 'HOST|FLAG8|SIG1 EMAIL 8 AwEAAaet', 'NOKEY 3 8'],
+    ['HOST|FLAG12 3 8 AwEAAaet', '512 3 8'],
+  ],
   ['CDNSKEY', ['257 3 13 AwEAAaetidLzsKWUt4swWR8yu0wPHPiUi8LU', '0 3 0 AA=='], ['257 3 13']],
   ['CSYNC', ['66 3 A NS AAAA', '0 0'], ['66', '66 65536 A', '66 3 FOO']],
   ['ZONEMD', [`1 1 1 ${'ab'.repeat(48)}`], ['1 1 1', '1 1 1 abcd', '1 1 1 xyz']],

@@ -2,13 +2,14 @@
 
 import type { RdataType } from './field.ts'
 import { base64ToEnd } from './fields/encoded.ts'
-import { mnemonic, u8, u16 } from './fields/number.ts'
+import { mnemonic } from './fields/number.ts'
+import { keyFlags, keyProtocol } from './key-flags.ts'
 import { SECURITY_ALGORITHMS } from './security-algorithm.ts'
 
 export const dnskey: RdataType = {
   fields: [
-    u16('flags'),
-    u8('a protocol'),
+    keyFlags,
+    keyProtocol,
     mnemonic(1, 'an algorithm', SECURITY_ALGORITHMS, 'as-number'),
     base64ToEnd('a public key'),
   ],

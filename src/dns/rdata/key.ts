@@ -4,7 +4,8 @@
 import type { Tokens } from '../tokens.ts'
 import { type Field, type RdataBuffer, type RdataType, readU16 } from './field.ts'
 import { appendBase64, formatBase64 } from './fields/encoded.ts'
-import { mnemonic, u8, u16 } from './fields/number.ts'
+import { mnemonic } from './fields/number.ts'
+import { keyFlags, keyProtocol } from './key-flags.ts'
 import { SECURITY_ALGORITHMS } from './security-algorithm.ts'
 
 const NO_KEY = 0xc000
@@ -23,7 +24,7 @@ export const optionalKey: Field = {
 }
 
 export const key: RdataType = {
-  fields: [u16('flags'), u8('a protocol'), mnemonic(1, 'an algorithm', SECURITY_ALGORITHMS, 'as-number'), optionalKey],
+  fields: [keyFlags, keyProtocol, mnemonic(1, 'an algorithm', SECURITY_ALGORITHMS, 'as-number'), optionalKey],
   check(rdata, end) {
     const hasNone = (readU16(rdata, 0) & NO_KEY) === NO_KEY
     if (hasNone) return end === 4 ? undefined : 'expected no key, as the flags say that there is none'

@@ -116,12 +116,30 @@ export function mnemonic(
       const index = tokens.takeWord(noun)
       const value = readDecimal(tokens.bytes, tokens.starts[index], tokens.ends[index], max)
       if (value >= 0) return value
-      const known = mnemonics[tokens.text(index).toUpperCase()]
+      const word = tokens.text(index).toUpperCase()
+      const known = Object.hasOwn(mnemonics, word) ? mnemonics[word] : undefined
       if (known === undefined) throw new ExpectedError(index, `expected ${noun}: 0 to ${max}, or its mnemonic`)
       return known
     },
     print === 'as-number' ? String : (value) => names.get(value) ?? String(value),
   )
+}
+
+/** Flags in 16 bits: a number, or mnemonics with `|` between them. They are printed as a number. */
+export function flags(noun: string, mnemonics: Readonly<Record<string, number>>): Field {
+  return numberField(2, (tokens) => {
+    const index = tokens.takeWord(noun)
+    const value = readDecimal(tokens.bytes, tokens.starts[index], tokens.ends[index], 0xffff)
+    if (value >= 0) return value
+    let all = 0
+    for (const word of tokens.text(index).toUpperCase().split('|')) {
+      const known = Object.hasOwn(mnemonics, word) ? mnemonics[word] : undefined
+      if (known === undefined)
+        throw new ExpectedError(index, `expected ${noun}: 0 to 65535, or mnemonics as in HOST|SIG1`)
+      all |= known
+    }
+    return all
+  })
 }
 
 /** A record type by mnemonic or TYPE123. */
