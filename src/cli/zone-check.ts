@@ -8,6 +8,7 @@ import { formatProblem, type ZoneFileProblem } from '../dns/zonefile/problem.ts'
 import { HoldfastError } from '../lib/errors.ts'
 import { loadZone, loadZoneText } from '../names/load-zone.ts'
 import type { ZoneBuilder } from '../zone/build.ts'
+import { countRecords } from '../zone/count-records.ts'
 import { command, type Io } from './command.ts'
 import { EXIT } from './exit-code.ts'
 import { printable } from './table.ts'
@@ -99,7 +100,7 @@ function toJson({ file, zone, errors, warnings }: Report): object {
     file,
     origin: zone === undefined ? null : formatName(zone.origin),
     serial: zone?.serial ?? null,
-    records: zone?.distinctCount ?? 0,
+    records: zone === undefined ? 0 : countRecords(zone),
     errors: errors.map(strip),
     warnings: warnings.map(strip),
   }
@@ -116,7 +117,7 @@ function print(report: Report, options: { records: boolean; guessed: boolean }, 
   } else if (options.records) {
     printRecords(zone, io.stdout)
   } else {
-    io.stdout.write(`${printable(file)}: zone ${origin}, serial ${zone.serial}, ${zone.distinctCount} records\n`)
+    io.stdout.write(`${printable(file)}: zone ${origin}, serial ${zone.serial}, ${countRecords(zone)} records\n`)
   }
 }
 

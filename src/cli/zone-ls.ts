@@ -3,6 +3,7 @@
 import { formatName, lowerName } from '../dns/name.ts'
 import { formatProblem, shorten } from '../dns/zonefile/problem.ts'
 import { loadZoneText } from '../names/load-zone.ts'
+import { countRecords } from '../zone/count-records.ts'
 import { command } from './command.ts'
 import { EXIT } from './exit-code.ts'
 import { formatTable } from './table.ts'
@@ -60,5 +61,5 @@ function rowOf(stored: StoredZone, firstKeys: Map<string, string>): Row {
   const problem = problems.find(({ severity }) => severity === 'error')
   // The place is line:column; there is no file to name.
   if (problem !== undefined) return refused(formatProblem(problem).replace(/^:\s*/u, ''))
-  return { ...common, serial: zone.serial, records: zone.distinctCount, error: null }
+  return { ...common, serial: zone.serial, records: countRecords(zone), error: null }
 }

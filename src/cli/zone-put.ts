@@ -2,6 +2,7 @@
 // a zone is stored only if nobody changed it since it was looked at: a transaction compares the revisions.
 
 import { HoldfastError } from '../lib/errors.ts'
+import { countRecords } from '../zone/count-records.ts'
 import { command, type Io } from './command.ts'
 import { EXIT } from './exit-code.ts'
 import { diffJson, diffZones, printDiff, summarize } from './zone-changes.ts'
@@ -180,11 +181,11 @@ function conflict(origin: Uint8Array, seen: Seen, now: StoredZone | undefined, i
 /** Without a revision it was not stored. Of a zone that is new, nobody needs to see every record. */
 function printText(plan: ZonePlan, revision: bigint | undefined, io: Io): void {
   const { input, stored, before, diff, changed } = plan
-  const { serial, distinctCount } = input.zone
+  const { serial } = input.zone
   if (stored !== undefined) printDiff(diff, io)
   const what =
     stored === undefined
-      ? `new, ${distinctCount} records`
+      ? `new, ${countRecords(input.zone)} records`
       : !changed
         ? 'unchanged'
         : diff.length === 0

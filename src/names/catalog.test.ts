@@ -33,6 +33,19 @@ function largeZone(serial: number, ...records: readonly string[]): string {
   return zone(serial, ...hosts, ...records)
 }
 
+test.each([
+  ['read', zone],
+  ['edited', largeZone],
+])('a record that is there twice counts once in the report of a zone that is %s', (_, text) => {
+  const local = new LocalCatalog()
+  const texts = local.texts(0)
+  texts.put(KEY, text(1))
+  texts.put(KEY, text(2, 'www A 192.0.2.1', 'www A 192.0.2.1'))
+  const counts = local.reports.flatMap((report) => (report.kind === 'zone' ? [report.records] : []))
+  expect(counts).toHaveLength(2)
+  expect(counts[1]).toBe(counts[0] + 1)
+})
+
 describe('a zone with a text and names of other sources', () => {
   test('has what both have', () => {
     const local = new LocalCatalog()

@@ -5,6 +5,7 @@ import { performance } from 'node:perf_hooks'
 import { parseName } from '../dns/name.ts'
 import type { Steps } from '../dns/steps.ts'
 import { formatProblem, type ZoneFileProblem } from '../dns/zonefile/problem.ts'
+import { countRecordsSteps } from '../zone/count-records.ts'
 import type { Arena } from '../zone/arena.ts'
 import type { Directory } from '../zone/directory.ts'
 import type { Entry } from './catalog-entry.ts'
@@ -59,6 +60,7 @@ export function* loadIntoService(
     directory.reclaim()
     const textSerial = yield* textSerials(serials, entry, source, offer.version, builder)
     const touched = live === undefined ? undefined : loaded.touched
+    const records = yield* countRecordsSteps(builder)
     yield* served.setText({ rank: source.rank, builder }, touched, textSerial, () => {
       isCommitted = true
       entry.owesRemoval = false
@@ -72,7 +74,7 @@ export function* loadIntoService(
       serial: served.serial ?? builder.serial,
       writtenSerial: builder.serial,
       serialChanged: previousSerial !== served.serial,
-      records: builder.recordCount,
+      records,
       warnings: describe(problems, 'warning'),
       milliseconds: performance.now() - started,
       arenaUsedBytes: arena.usedBytes,

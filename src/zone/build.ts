@@ -184,22 +184,6 @@ export class ZoneBuilder extends NameTable {
     return new DataView(this.rdataBytes.buffer).getUint32(at)
   }
 
-  /** How many records there are without duplicates, which are one record (RFC 2181 section 5). */
-  get distinctCount(): number {
-    let count = this.recordCount
-    for (let name = 0; name < this.nameCount; name++) {
-      const first = this.firstRecord[name]
-      if (first < 0 || this.nextRecord[first] < 0) continue
-      const keys = new Set<string>()
-      for (let r = first; r >= 0; r = this.nextRecord[r]) {
-        const key = `${this.recordType[r]} ${this.rdataKey(r)}`
-        if (keys.has(key)) count--
-        keys.add(key)
-      }
-    }
-    return count
-  }
-
   /** Every record in canonical order of owner, then type, then file order; SOA first. Duplicates are left out. */
   forEachRecord(visit: (owner: Uint8Array, ttl: number, type: number, rdata: Uint8Array) => void): void {
     const names = Array.from({ length: this.nameCount }, (_, n) => n).filter((n) => this.firstRecord[n] >= 0)
