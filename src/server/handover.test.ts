@@ -1,12 +1,12 @@
 import { MessageChannel } from 'node:worker_threads'
-import { expect, test } from 'vitest'
-import { question } from '../../test/support/fault-server.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { FaultServer, question } from '../../test/support/fault-server.ts'
 import { PLAIN_VIEW } from '../../test/support/local-answer.ts'
 import { forwardTo, serverBlock } from '../../test/support/resolver-block.ts'
-import { decodeMessage } from '../dns/message.ts'
-import type { Message } from '../dns/message.ts'
+import { decodeMessage, encodeMessage } from '../dns/message.ts'
+import type { Message, ResourceRecord } from '../dns/message.ts'
 import { parseName } from '../dns/name.ts'
-import { TYPE } from '../dns/types.ts'
+import { RCODE, TYPE } from '../dns/types.ts'
 import { Arena } from '../zone/arena.ts'
 import { compileZone } from '../zone/compile.ts'
 import { Directory } from '../zone/directory.ts'
@@ -83,6 +83,47 @@ test('a search whose alias cannot be followed for want of a place is dropped, no
     return Promise.resolve({ found: true, records: [alias], additional: [] })
   }, [forwardTo([9])])
   await expect(zone.ask(question('*.x.example.', TYPE.A))).rejects.toThrow('dropped')
+})
+
+describe('a search whose alias leads out of the zones', () => {
+  const alias = { type: TYPE.CNAME, ttl: 60, rdata: parseName('elsewhere.test.') }
+  const search = () => Promise.resolve({ found: true, records: [alias], additional: [] })
+  const asked = question('*.x.example.', TYPE.A)
+  let upstream: FaultServer
+  beforeAll(async () => {
+    upstream = await FaultServer.start(() => undefined)
+  })
+  afterAll(() => upstream.stop())
+
+  const chain: ResourceRecord[] = [
+    { name: alias.rdata, type: TYPE.CNAME, klass: 1, ttlSeconds: 60, rdata: parseName('further.test.') },
+  ]
+  test.each<[string, Partial<Message>, number, number]>([
+    ['SERVFAIL', { rcode: RCODE.SERVFAIL }, RCODE.SERVFAIL, 1],
+    ['SERVFAIL behind another alias', { rcode: RCODE.SERVFAIL, answers: chain }, RCODE.SERVFAIL, 2],
+    ['REFUSED', { rcode: RCODE.REFUSED }, RCODE.REFUSED, 1],
+    ['NXDOMAIN behind another alias', { rcode: RCODE.NXDOMAIN, answers: chain }, RCODE.NXDOMAIN, 2],
+    ['NXDOMAIN', { rcode: RCODE.NXDOMAIN }, RCODE.NOERROR, 0],
+    ['no data', {}, RCODE.NOERROR, 0],
+  ])('to %s has that rcode behind the aliases', async (_, reply, rcode, aliases) => {
+    upstream.handler = ({ query, send }) => send(encodeMessage({ ...query, qr: true, ...reply }))
+    const message = await searchedZone(search, [forwardTo([upstream.port])]).ask(asked)
+    expect([message.rcode, message.answers.length]).toEqual([rcode, aliases])
+    expect(message.answers.every(({ type }) => type === TYPE.CNAME)).toBe(true)
+    expect(message.authorities.map(({ type }) => type)).toEqual(aliases === 0 ? [TYPE.SOA] : [])
+  })
+
+  test('to an upstream that hangs up is SERVFAIL', async () => {
+    upstream.handler = ({ hangUp }) => hangUp()
+    const { ask } = searchedZone(search, [forwardTo([upstream.port], { forceTcp: true })])
+    const message = await ask(asked)
+    expect([message.rcode, message.answers.length]).toEqual([RCODE.SERVFAIL, 1])
+  })
+
+  test('has the alias alone when there is nothing to forward to: the client asks elsewhere', async () => {
+    const message = await searchedZone(search).ask(asked)
+    expect([message.rcode, message.answers.length]).toEqual([RCODE.NOERROR, 1])
+  })
 })
 
 /** Afterwards only clients with fewer than ten places get another, and the client has ten. */

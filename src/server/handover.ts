@@ -51,6 +51,12 @@ export interface Found {
   readonly additional: readonly { readonly owner: Uint8Array; readonly record: FoundRecord }[]
 }
 
+/** What a search found, after its alias was followed. */
+interface Followed {
+  readonly rcode: number
+  readonly answers: readonly ResourceRecord[]
+}
+
 interface SearchedZone {
   readonly origin: string
   /** What is not found goes on to the next step. */
@@ -192,10 +198,11 @@ export class Handover {
     const owner = ours.questions[0].name
     const limits = { nowSeconds: this.#edns.nowSeconds, leastTtl }
     const records = found.records.map((record) => toRecord(owner, record, limits))
-    const answers = await this.#withTargets(packet, records, block, client)
-    if (answers === undefined) return undefined
+    const followed = await this.#withTargets(packet, records, block, client)
+    if (followed === undefined) return undefined
+    const { answers } = followed
     const authorities = answers.length > 0 ? [] : ours.authorities.filter((record) => record.type === TYPE.SOA)
-    const rcode = found.found ? RCODE.NOERROR : RCODE.NXDOMAIN
+    const rcode = found.found ? followed.rcode : RCODE.NXDOMAIN
     const additionals = found.additional.map((each) => toRecord(each.owner, each.record, limits))
     const message = encodeMessage({ ...ours, rcode, answers, authorities, additionals })
     if (found.found || !falls) return message
@@ -204,7 +211,8 @@ export class Handover {
   }
 
   /**
-   * Records of the asked type as they are; an alias with all that it leads to, or not at all when that is nothing.
+   * Records of the asked type as they are; an alias with all that it leads to, or not at all when that is nothing. A
+   * target that cannot be resolved is not nothing: the alias stays, and the rcode is the target's (RFC 6604 section 3).
    * Undefined when the client has too much waiting to follow the alias: an answer without it would deny what exists.
    */
   async #withTargets(
@@ -212,17 +220,24 @@ export class Handover {
     records: readonly ResourceRecord[],
     block: HandoverBlock,
     client: ResolverClient,
-  ): Promise<readonly ResourceRecord[] | undefined> {
+  ): Promise<Followed | undefined> {
+    const asIs = { rcode: RCODE.NOERROR, answers: records }
     const asked = decodeMessage(packet)
-    if (typeof asked === 'string') return records
+    if (typeof asked === 'string') return asIs
     const [question] = asked.questions
     const alias = records.find(({ type }) => type === TYPE.CNAME && type !== question.type)
-    if (alias === undefined) return records
+    if (alias === undefined) return asIs
     const target = encodeMessage({ ...asked, questions: [{ ...question, name: alias.rdata }] })
     const response = await this.#answerAfresh(target, { ...block, view: { ...block.view, searches: false } }, client)
     if (response === undefined) return undefined
     const theirs = decodeMessage(response)
-    return typeof theirs === 'string' || theirs.answers.length === 0 ? [] : [alias, ...theirs.answers]
+    if (typeof theirs === 'string') return { rcode: RCODE.SERVFAIL, answers: [alias] }
+    const { rcode, answers } = theirs
+    if (answers.length > 0) return { rcode, answers: [alias, ...answers] }
+    if (rcode === RCODE.NOERROR || rcode === RCODE.NXDOMAIN) return { rcode: RCODE.NOERROR, answers: [] }
+    // A refusal of our own: the target is in no zone here, and the client asks for it elsewhere.
+    const isOurs = rcode === RCODE.REFUSED && !block.resolver.handles(lowerName(alias.rdata))
+    return { rcode: isOurs ? RCODE.NOERROR : rcode, answers: [alias] }
   }
 
   /** For a question that the zones have not been asked yet. */
