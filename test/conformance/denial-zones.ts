@@ -48,6 +48,7 @@ const SMALL = [
   'host.wild TXT "not the wildcard"',
   '*.walias CNAME www',
   'sub.*.entwild NS ns.elsewhere.invalid.',
+  'moved2 DNAME entwild',
   'host.entwild2 A 192.0.2.5',
   'sub.*.entwild2 NS ns.elsewhere.invalid.',
 ]

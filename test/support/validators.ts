@@ -89,6 +89,8 @@ export async function askDelv(
   const output = await run('delv', [
     ...['@127.0.0.1', '-p', String(port), '-a', anchorFile, `+root=${origin}`, '-q', name, '-t', type],
   ])
+  // An alias may be validated, and its target not.
+  if (/resolution failed: (?!ncache )/u.test(output)) return 'bogus'
   if (/fully validated/u.test(output)) return 'secure'
   return /unsigned answer/u.test(output) ? 'insecure' : 'bogus'
 }
