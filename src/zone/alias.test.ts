@@ -3,7 +3,10 @@ import { question } from '../../test/support/fault-server.ts'
 import { LocalZones } from '../../test/support/local-answer.ts'
 import { formatName } from '../dns/name.ts'
 import { formatRdata } from '../dns/rdata/rdata.ts'
-import { TYPE, typeName } from '../dns/types.ts'
+import { RCODE, TYPE, typeName } from '../dns/types.ts'
+
+/** With it twice in an answer, nothing else would fit into 512 bytes. */
+const FAR = Array.from({ length: 4 }, () => 'x'.repeat(52)).join('.')
 
 const zones = new LocalZones()
 zones.add(
@@ -23,6 +26,7 @@ circle DNAME circle
 there DNAME back
 back DNAME there
 longer DNAME longer.longer
+far DNAME ${FAR}
 `,
 )
 
@@ -44,6 +48,12 @@ describe('aliases', () => {
       'r.moved CNAME r.target',
       'r.target A 192.0.2.2',
     ])
+  })
+
+  it('point at the target of the DNAME that made them', () => {
+    const answer = zones.ask(question('nx.far.example.'), undefined, false)
+    expect(answer).toMatchObject({ tc: false, rcode: RCODE.NXDOMAIN, authorities: [{ type: TYPE.SOA }] })
+    expect(answers('nx.far.example.')).toEqual([`far DNAME ${FAR}`, `nx.far CNAME nx.${FAR}`])
   })
 
   it('end where a name comes again', () => {

@@ -33,11 +33,15 @@ export function followCname(q: Query, rrset: number): number {
   return ALIAS.followed
 }
 
-/** Emits the DNAME of the ancestor at `label`, once, and the CNAME it implies (RFC 6672 section 3); continues with its target. */
+/**
+ * Emits the DNAME of the ancestor at `label`, once, and the CNAME it implies (RFC 6672 section 3), which points at the
+ * target of the DNAME; continues with its target.
+ */
 export function followDname(q: Query, node: number, label: number): number {
   const rrset = findSet(q, node, TYPE.DNAME)
   const again = wasMet(q, rrset)
   if (q.chain === MAX_CHAIN || (again && wasFollowed(q))) return ALIAS.loop
+  const blob = q.at
   if (!again) {
     const records = emitSigned(q, rrset, q.suffixOffset(label))
     if (records < 0) return ALIAS.full
@@ -45,14 +49,17 @@ export function followDname(q: Query, node: number, label: number): number {
   }
   addLink(q, rrset)
   const target = firstTarget(q, rrset)
-  const targetLength = q.words[(target >> 2) + 1] >>> 16
+  const positionLength = q.words[(target >> 2) + 1]
+  const targetLength = positionLength >>> 16
+  const targetOffset = blob + (positionLength & 0xffff)
   const prefix = q.labelAt[label]
   if (prefix + targetLength > 255) return ALIAS.tooLong
-  if (q.at + 12 + prefix + targetLength > q.limit || !canPointAt(q.nameOffset)) return ALIAS.full
-  const { packet, name, scratchName } = q
+  const points = !again && targetLength > 2 && canPointAt(targetOffset)
+  const length = prefix + (points ? 2 : targetLength)
+  if (q.at + 12 + length > q.limit || !canPointAt(q.nameOffset)) return ALIAS.full
+  const { packet, name, scratchName, bytes } = q
   const start = q.base + q.at
   const ttl = q.words[(rrset >> 2) + RRSET.ttl]
-  const length = prefix + targetLength
   packet[start] = 0xc0 | (q.nameOffset >> 8)
   packet[start + 1] = q.nameOffset
   packet[start + 2] = 0
@@ -65,12 +72,16 @@ export function followDname(q: Query, node: number, label: number): number {
   packet[start + 9] = ttl
   packet[start + 10] = length >> 8
   packet[start + 11] = length
-  for (let i = 0; i < prefix; i++) packet[start + 12 + i] = name[i]
-  copy(q, target + 8, start + 12 + prefix, targetLength)
+  const end = start + 12 + prefix
+  for (let i = 0; i < prefix; i++) packet[start + 12 + i] = scratchName[i] = name[i]
+  for (let i = 0; i < targetLength; i++) scratchName[prefix + i] = bytes[target + 8 + i]
+  if (points) {
+    packet[end] = 0xc0 | (targetOffset >> 8)
+    packet[end + 1] = targetOffset
+  } else copy(q, target + 8, end, targetLength)
   q.at += 12 + length
   q.answers++
-  for (let i = 0; i < length; i++) scratchName[i] = packet[start + 12 + i]
-  q.setName(scratchName, 0, length)
+  q.setName(scratchName, 0, prefix + targetLength)
   q.nameOffset = start + 12 - q.base
   return ALIAS.followed
 }
