@@ -2,7 +2,7 @@
 // of particular servers; each looks only at the query and the two answers.
 
 import { encodeMessage, type Message, type ResourceRecord } from '../../src/dns/message.ts'
-import { equalNames, isSubdomain } from '../../src/dns/name.ts'
+import { equalNames, isSubdomain, lowerName } from '../../src/dns/name.ts'
 import { RCODE, TYPE } from '../../src/dns/types.ts'
 import { inOrder, isMessage, type Pair, type Rule } from './compare.ts'
 import { recordLine } from './response.ts'
@@ -44,7 +44,8 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
       covers: (part, { query }) =>
         part.field === 'additionals' &&
         (query.type === TYPE.SVCB || query.type === TYPE.HTTPS) &&
-        covered(part.record) === query.type,
+        // A service from a wildcard may come with the proof that there is nothing closer.
+        [query.type, TYPE.NSEC, TYPE.NSEC3].includes(covered(part.record)),
     },
     {
       name: 'glue does not fit',
@@ -109,7 +110,7 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
       kind: 'choice',
       covers: (part, { a, b }) =>
         part.field === 'authorities' &&
-        covered(part.record) === TYPE.NSEC &&
+        [TYPE.NSEC, TYPE.NSEC3].includes(covered(part.record)) &&
         [a, b].every((side) => isMessage(side) && side.answers.some(({ type }) => type === TYPE.DNAME)),
     },
     {
@@ -118,7 +119,63 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
       reason: 'hashed owner names do not exist for questions; a server that thinks they do proves it from there',
       kind: 'choice',
       covers: (part, { query }) =>
-        part.field === 'authorities' && covered(part.record) === TYPE.NSEC3 && /[0-9A-V]{32}\./i.test(query.label),
+        ('record' in part || part.field === 'rcode' || part.field === 'tc') && /[0-9A-V]{32}\./i.test(query.label),
+    },
+    {
+      name: 'wildcard that is an empty non-terminal',
+      rfc: 'RFC 4035 3.1.3.4, RFC 4592 2.2.2',
+      reason: 'one NSEC denies the name and one shows that the wildcard exists; some leave out the second',
+      kind: 'choice',
+      covers: (part, pair) =>
+        part.field === 'authorities' &&
+        covered(part.record) === TYPE.NSEC &&
+        eitherWay(pair, (less, more) => {
+          const [few, many] = [less, more].map((side) => side.authorities.filter((r) => r.type === TYPE.NSEC))
+          return few.length === 1 && many.length === 2 && less.rcode === RCODE.NOERROR && contains(many, few[0])
+        }),
+    },
+    {
+      name: 'names of zero bytes in the canonical order',
+      rfc: 'RFC 4034 6.1',
+      reason: 'a label of a zero byte sorts before the wildcard, and names below it do, too; some look no deeper',
+      kind: 'choice',
+      covers: (part, { a, b }) =>
+        part.field === 'authorities' &&
+        covered(part.record) === TYPE.NSEC &&
+        [a, b].some(
+          (side) => isMessage(side) && side.authorities.some((r) => r.type === TYPE.NSEC && hasZeroLabel(r.name)),
+        ),
+    },
+    {
+      name: 'aliases without what they lead to',
+      rfc: 'RFC 2181 9, RFC 2308 2.2',
+      reason: 'a chain, or the SOA behind it, that does not fit is truncated; some cut it off and do not say so',
+      kind: 'choice',
+      covers: (part, pair) =>
+        ('record' in part || part.field === 'tc') &&
+        pair.query.transport === 'udp' &&
+        eitherWay(
+          pair,
+          (one, other) =>
+            one.tc &&
+            !other.tc &&
+            lastAlias(other) !== undefined &&
+            other.answers.every(isAlias) &&
+            !other.authorities.some((r) => r.type === TYPE.SOA),
+        ),
+    },
+    {
+      name: 'DS of an apex behind an alias',
+      rfc: 'RFC 4035 3.1.4.1',
+      reason: 'the parent has the DS of a zone, also at the end of an alias; some look into the zone of the alias',
+      kind: 'choice',
+      covers: (part, pair) =>
+        pair.query.type === TYPE.DS &&
+        ('record' in part || ['rcode', 'aa', 'tc'].includes(part.field)) &&
+        eitherWay(pair, (one) => {
+          const last = lastAlias(one)
+          return last !== undefined && origins.some((origin) => equalNames(origin, last.rdata))
+        }),
     },
     {
       name: 'CD in the answer',
@@ -189,7 +246,9 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
       reason: 'there is no answer to give; where a server stops walking in circles, and with which code, helps nobody',
       kind: 'optional',
       covers: (part, pair) =>
-        ('record' in part || ['rcode', 'tc', 'option'].includes(part.field)) && eitherWay(pair, isLoop),
+        ('record' in part || ['rcode', 'tc', 'option'].includes(part.field)) &&
+        // Of a loop that does not fit, only the code is left to see.
+        eitherWay(pair, (one, other) => isLoop(one) || (one.tc && other.tc && one.rcode === RCODE.SERVFAIL)),
     },
     {
       name: 'alias chain cut off',
@@ -227,8 +286,8 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
       kind: 'choice',
       covers: (part, pair) =>
         (pair.query.type === TYPE.NSEC || pair.query.type === TYPE.RRSIG) &&
-        ('record' in part || part.field === 'aa') &&
-        eitherWay(pair, (one, other) => !one.aa && isReferral(one) && other.aa),
+        ('record' in part || part.field === 'aa' || part.field === 'tc') &&
+        eitherWay(pair, (one, other) => !one.aa && (isReferral(one) || one.tc) && other.aa),
     },
     ...ODD_RULES,
   ]
@@ -255,6 +314,11 @@ function isAlias(record: ResourceRecord): boolean {
   return covered(record) === TYPE.CNAME || covered(record) === TYPE.DNAME
 }
 
+function hasZeroLabel(name: Uint8Array): boolean {
+  for (let at = 0; name[at] !== 0; at += name[at] + 1) if (name[at] === 1 && name[at + 1] === 0) return true
+  return false
+}
+
 function isReferral(message: Message): boolean {
   return (
     message.authorities.some((record) => record.type === TYPE.NS) &&
@@ -278,7 +342,12 @@ function tooBigTogether({ query, a, b }: Pair): boolean {
   if (!isMessage(a) || !isMessage(b) || query.transport === 'tcp' || !isReferral(a)) return false
   // One more address would not have fit, even if compression differs a little.
   const additionals = [...a.additionals, ...b.additionals.filter((record) => !contains(a.additionals, record))]
-  return encodeMessage({ ...a, additionals }).length + 64 > Math.min(query.udpBytes, UDP_BYTES)
+  const most = Math.min(query.udpBytes, UDP_BYTES)
+  const together = { ...a, additionals }
+  if (encodeMessage(together).length + 64 > most) return true
+  // Names in another letter case may be left uncompressed (RFC 4343 section 4.1).
+  const isMixed = [...a.authorities, ...additionals].some(({ name }) => !Buffer.from(name).equals(lowerName(name)))
+  return isMixed && uncompressedBytes(together) > most
 }
 
 function uncompressedBytes(message: Message): number {

@@ -74,6 +74,11 @@ export function randomZone(random: Random, origin: NameKey, pool: NamePool): Pla
   return { origin: wireOf(origin), records, fallthrough: random.chance(0.2) }
 }
 
+/** A zone without a chain and signatures, for a program that signs. */
+export function randomUnsignedZone(random: Random, origin: NameKey, pool: NamePool): PlainRecord[] {
+  return new ZoneMaker(random, origin, pool).makeUnsigned()
+}
+
 class ZoneMaker {
   readonly #random: Random
   readonly #origin: NameKey
@@ -91,6 +96,12 @@ class ZoneMaker {
   }
 
   make(): PlainRecord[] {
+    this.makeUnsigned()
+    if (this.#random.chance(0.4)) this.#sign()
+    return this.#random.shuffle(this.#records)
+  }
+
+  makeUnsigned(): PlainRecord[] {
     const random = this.#random
     this.#taken.add(this.#origin)
     const numbers = random.bytes(20)
@@ -99,8 +110,7 @@ class ZoneMaker {
     if (random.chance(0.1)) this.#addNames(this.#origin, TYPE.DNAME, 1)
     if (random.chance(0.5)) this.#addData(this.#origin)
     for (let count = random.between(1, 25); count > 0; count--) this.#addName(this.#pool.name(random, this.#origin))
-    if (random.chance(0.4)) this.#sign()
-    return random.shuffle(this.#records)
+    return this.#records
   }
 
   #addName(name: NameKey): void {
