@@ -45,7 +45,7 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
         part.field === 'additionals' &&
         (query.type === TYPE.SVCB || query.type === TYPE.HTTPS) &&
         // A service from a wildcard may come with the proof that there is nothing closer.
-        [query.type, TYPE.NSEC, TYPE.NSEC3].includes(covered(part.record)),
+        (covered(part.record) === query.type || isProof(part.record)),
     },
     {
       name: 'glue does not fit',
@@ -95,13 +95,12 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
       reason:
         'the proof begins at the closest encloser that has an NSEC3; a server that takes the closest one proves nothing',
       kind: 'choice',
-      covers: (part, { a, b }) =>
-        part.field === 'authorities' &&
-        covered(part.record) === TYPE.NSEC3 &&
-        [a, b].every(
-          (side) =>
-            isMessage(side) && side.authorities.some(({ type, rdata }) => type === TYPE.NSEC3 && (rdata[1] & 1) === 1),
-        ),
+      covers: (part, pair) =>
+        eitherWay(pair, (one, other) => {
+          if (!hasOptOut(one)) return false
+          if (isBareDenial(other)) return part.field === 'aa' || part.field === 'authorities'
+          return hasOptOut(other) && part.field === 'authorities' && covered(part.record) === TYPE.NSEC3
+        }),
     },
     {
       name: 'wildcard behind a DNAME',
@@ -110,7 +109,7 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
       kind: 'choice',
       covers: (part, { a, b }) =>
         part.field === 'authorities' &&
-        [TYPE.NSEC, TYPE.NSEC3].includes(covered(part.record)) &&
+        isProof(part.record) &&
         [a, b].every((side) => isMessage(side) && side.answers.some(({ type }) => type === TYPE.DNAME)),
     },
     {
@@ -131,7 +130,8 @@ export function rulesFor(origins: readonly Uint8Array[]): Rule[] {
         covered(part.record) === TYPE.NSEC &&
         eitherWay(pair, (less, more) => {
           const [few, many] = [less, more].map((side) => side.authorities.filter((r) => r.type === TYPE.NSEC))
-          return few.length === 1 && many.length === 2 && less.rcode === RCODE.NOERROR && contains(many, few[0])
+          const isOneMore = few.length > 0 && many.length === few.length + 1
+          return isOneMore && less.rcode === RCODE.NOERROR && few.every((record) => contains(many, record))
         }),
     },
     {
@@ -310,8 +310,21 @@ function isAddress(record: ResourceRecord): boolean {
   return covered(record) === TYPE.A || covered(record) === TYPE.AAAA
 }
 
+function isProof(record: ResourceRecord): boolean {
+  return covered(record) === TYPE.NSEC || covered(record) === TYPE.NSEC3
+}
+
 function isAlias(record: ResourceRecord): boolean {
   return covered(record) === TYPE.CNAME || covered(record) === TYPE.DNAME
+}
+
+function hasOptOut(message: Message): boolean {
+  return message.authorities.some(({ type, rdata }) => type === TYPE.NSEC3 && (rdata[1] & 1) === 1)
+}
+
+/** NXDOMAIN and nothing else: the server found no proof to give. */
+function isBareDenial({ rcode, aa, answers, authorities }: Message): boolean {
+  return rcode === RCODE.NXDOMAIN && !aa && answers.length === 0 && authorities.length === 0
 }
 
 function hasZeroLabel(name: Uint8Array): boolean {
