@@ -204,18 +204,27 @@ describe('queries that wait for an upstream', () => {
     ['SIGTERM', 'tcp', []],
     ['SIGTERM', 'udp', ['--plain-udp']],
   ] as const)('are answered in spite of %s (%s %j)', async (signal, transport, more) => {
-    const server = await sandbox.serve('-conf', sandbox.path('Corefile'), ...more)
     const exchange = transport === 'udp' ? exchangeUdp : exchangeTcp
-    const asked = exchange(port, [question('a.corp.example.'), question('b.corp.example.')], {
-      timeoutMs: 8000,
-      attempts: 1,
-    })
-    await until('both queries upstream', () => waiting.length === 2)
-    server.kill(signal)
-    await server.logged(signal === 'SIGHUP' ? /Reloaded/u : /Stopping on SIGTERM/u)
-    answerAll()
-    expect((await asked).map((answer) => answer && briefly(decoded(answer)))).toEqual(['198.51.100.1', '198.51.100.1'])
-    if (signal === 'SIGTERM') expect(await server.ended()).toBe(0)
+    for (let round = 1; ; round++) {
+      waiting = []
+      const server = await sandbox.serve('-conf', sandbox.path('Corefile'), ...more)
+      const begun = performance.now()
+      const asked = exchange(port, [question(`a${round}.corp.example.`), question(`b${round}.corp.example.`)], {
+        timeoutMs: 60_000,
+        attempts: 1,
+      })
+      await until('both queries upstream', () => waiting.length >= 2)
+      server.kill(signal)
+      await server.logged(signal === 'SIGHUP' ? /Reloaded/u : /Stopping on SIGTERM/u)
+      answerAll()
+      const answers = (await asked).map((answer) => answer && briefly(decoded(answer)))
+      // On a very busy machine the reload may take longer than a query may wait: that shows nothing.
+      const isInTime = performance.now() - begun < 4000
+      if (isInTime) expect(answers).toEqual(['198.51.100.1', '198.51.100.1'])
+      if (signal === 'SIGTERM') expect(await server.ended()).toBe(0)
+      else await server.end()
+      if (isInTime) break
+    }
   })
 
   test('hold up the end until they are answered, and no longer after a second signal', async () => {

@@ -218,7 +218,7 @@ export class EtcdCluster {
       ...(this.#rootPassword !== undefined && { ETCDCTL_USER: `root:${this.#rootPassword}` }),
     }
     const running = run('etcdctl', args, { env, maxBuffer: 1 << 28 })
-    running.child.stdin?.end(input)
+    running.child.stdin?.on('error', () => undefined).end(input)
     return (await running).stdout
   }
 

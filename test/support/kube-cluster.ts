@@ -109,7 +109,7 @@ export class KubeCluster {
   async kubectl(args: readonly string[], input?: string): Promise<string> {
     const env = { PATH: process.env.PATH, KUBECONFIG: this.kubeconfig, KUBECACHEDIR: join(this.directory, 'kubectl') }
     const running = run(this.#programs.kubectl, args, { env, maxBuffer: 1 << 28 })
-    running.child.stdin?.end(input)
+    running.child.stdin?.on('error', () => undefined).end(input)
     return (await running).stdout
   }
 

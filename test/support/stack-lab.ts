@@ -132,7 +132,8 @@ export class StackLab {
     const child = execFile(program, args, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
     })
-    child.stdin?.end(input)
+    // A program that does not read it may have ended by now.
+    child.stdin?.on('error', () => undefined).end(input)
     return promise
   }
 
