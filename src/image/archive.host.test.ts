@@ -24,7 +24,7 @@ beforeEach(async () => {
   mkdirSync(join(directory, 'sources.list.d'))
   writeFileSync(
     join(directory, 'apt.conf'),
-    `Dir::Etc::sourcelist "${directory}/sources.list";\nDir::Etc::sourceparts "${directory}/sources.list.d";\nAcquire::http::Proxy "DIRECT";\n`,
+    `Dir::Etc::sourcelist "${directory}/sources.list";\nDir::Etc::sourceparts "${directory}/sources.list.d";\nAcquire::http::Proxy "DIRECT";\nAcquire::Retries "0";\n`,
   )
 })
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { hypervisorOf, pool, volume } from '../../../test/support/hypervisor-data.ts'
 import { AcceleratorChoice } from './accelerator.ts'
-import type { Hypervisor, Pool } from './hypervisor.ts'
+import type { DomainState, Hypervisor, Pool } from './hypervisor.ts'
 import { probeDisk } from './probe-program.ts'
 
 function choiceWith(lines: string[] = []) {
@@ -54,6 +54,14 @@ test.each([
   expect(defined[0]).toContain(`<disk type='${source.includes(' dev=') ? 'block' : 'file'}' device='disk'>`)
 })
 
+test.each([
+  ['kvm', ['running', 'other', 'shut off']],
+  ['qemu', ['running', 'paused']],
+  ['qemu', ['crashed']],
+] as const)('auto is %s when what is tried is %j', async (type, states) => {
+  expect(await choiceWith().choose(bootingHypervisor([pool('default')], [], [...states]), 'auto')).toBe(type)
+})
+
 test('the disk of the probe is one that firmware boots', () => {
   const disk = Buffer.from(probeDisk())
   expect(disk.readUInt16LE(510)).toBe(0xaa55)
@@ -62,15 +70,19 @@ test('the disk of the probe is one that firmware boots', () => {
   expect(disk.subarray(0xde, 510).every((byte) => byte === 0)).toBe(true)
 })
 
-/** Its machines have booted, and turned themselves off, as soon as they are started. */
-function bootingHypervisor(pools: readonly Pool[], defined: string[]): Hypervisor {
+/** Its machines boot and turn themselves off: at once, or after `states`. */
+function bootingHypervisor(
+  pools: readonly Pool[],
+  defined: string[] = [],
+  states: DomainState['state'][] = [],
+): Hypervisor {
   const done = () => Promise.resolve()
   const hypervisor: Hypervisor = {
     ...hypervisorOf({ pools }),
     ...{ start: done, destroy: done, undefine: done, upload: done },
     until: () => hypervisor,
     define: (xml) => Promise.resolve(void defined.push(xml)),
-    state: () => Promise.resolve({ state: 'shut off' }),
+    state: () => Promise.resolve({ state: states.shift() ?? 'shut off' }),
     createVolume: ({ pool: poolName, name }) => Promise.resolve(volume(poolName, name)),
   }
   return hypervisor

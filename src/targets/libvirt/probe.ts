@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HoldfastError, messageOf } from '../../lib/errors.ts'
 import { diskSource, diskType } from './disk-source.ts'
-import type { Hypervisor, Pool, Volume } from './hypervisor.ts'
+import type { DomainState, Hypervisor, Pool, Volume } from './hypervisor.ts'
 import { probeDisk } from './probe-program.ts'
 import { withTemporaryDirectory } from './temporary-directory.ts'
 import { xmlElement, xmlText } from './xml-text.ts'
@@ -18,6 +18,8 @@ export type ProbePool = Pick<Pool, 'name'> & { readonly path: string }
 /** A machine that boots is off in a second, on a host that is busy in some. */
 const BOOT_MS = 20_000
 const INTERVAL_MS = 300
+/** From these a machine does not come back by itself. */
+const FAILED: readonly DomainState['state'][] = ['paused', 'crashed']
 /** For clearing away, also when nobody waits for us any more. */
 const CLEAR_MS = 20_000
 /** No trial takes as long. */
@@ -55,7 +57,8 @@ async function bootProbe(hypervisor: Hypervisor, name: string, signal: AbortSign
       await sleep(INTERVAL_MS, undefined, { signal })
       const state = (await hypervisor.state(name))?.state
       if (state === 'shut off') return undefined
-      if (state !== 'running') return `one that was tried is ${state ?? 'gone'}`
+      // Any other state passes: a machine that turns itself off is "in shutdown" for a moment.
+      if (state === undefined || FAILED.includes(state)) return `one that was tried is ${state ?? 'gone'}`
     }
     return `one that was tried has not booted in ${BOOT_MS / 1000} s`
   } catch (thrown) {
