@@ -12,7 +12,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Real clusters make tests wait more than compute.
-    maxWorkers: 4,
+    maxWorkers: 5,
     // Only a test that hangs reaches these: a busy machine may take ten times as long as a quiet one.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -1,4 +1,4 @@
-// Random zones and the questions that follow from them, asked of ours, NSD, Knot and BIND as in conformance.test.ts:
+// Random zones and the questions that follow from them, asked of ours, NSD, Knot and BIND as in test/conformance/conformance.test.ts:
 // every difference needs a rule. HOLDFAST_SEED chooses other zones; HOLDFAST_CONFORMANCE=full makes many of them.
 
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseName } from '../../src/dns/name.ts'
 import { Random } from '../fuzz/random.ts'
 import { bind, holdfast, knot, nsd } from '../support/name-servers.ts'
-import type { Rule } from './compare.ts'
-import { type Query, questionsOf } from './queries.ts'
-import { randomPlans } from './random-zones.ts'
-import { rulesFor } from './rules.ts'
-import { formatVerdicts, judge, transcribe, type Verdict } from './run.ts'
-import { writeZones } from './zones.ts'
+import type { Rule } from '../conformance/compare.ts'
+import { type Query, questionsOf } from '../conformance/queries.ts'
+import { randomPlans } from '../conformance/random-zones.ts'
+import { rulesFor } from '../conformance/rules.ts'
+import { formatVerdicts, judge, transcribe, type Verdict } from '../conformance/run.ts'
+import { writeZones } from '../conformance/zones.ts'
 
 const mode = process.env.HOLDFAST_CONFORMANCE
 const SEED = Number(process.env.HOLDFAST_SEED ?? 1)
@@ -57,7 +57,7 @@ describe(`random zones (HOLDFAST_SEED=${SEED})`, () => {
 
   it('are answered as at least one of them does, but for proofs that only ours completes', () => {
     const alone = queries.filter((_, index) => !verdicts.some((verdict) => verdict.agreed.has(index)))
-    // A wildcard that is an empty non-terminal, behind a DNAME: denials.test.ts has validators judge these.
+    // A wildcard that is an empty non-terminal, behind a DNAME: test/conformance/denials.test.ts has validators judge these.
     expect(alone.filter((query) => !query.do).map(({ label }) => label)).toEqual([])
     expect(alone.length).toBeLessThan(queries.length / 200)
   })
