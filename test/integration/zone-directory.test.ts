@@ -146,13 +146,13 @@ test('a directory in a Corefile that is not there yet is served once it is', asy
   await untilAnswer(port, 'www.example.test.', '192.0.2.1')
 })
 
-test('an error at line 900,000 is named by its line, and the old version stays', async () => {
+test('an error at line 300,000 is named by its line, and the old version stays', async () => {
   sandbox.write('zones/db.example.test', zoneText(['www A 192.0.2.1']))
   const server = await serve()
-  const lines = Array.from({ length: 899_995 }, (_, i) => `h${i} A 192.0.2.7`)
+  const lines = Array.from({ length: 299_995 }, (_, i) => `h${i} A 192.0.2.7`)
   const file = sandbox.write('zones/db.example.test', zoneText([...lines, 'oops A 192.0.2.', 'last A 192.0.2.8'], 2))
   await server.logged(/Zone example\.test\. rejected: serial 1 stays in service/u)
-  expect(server.output).toContain(`[ERROR] ${file}:900000:8: `)
+  expect(server.output).toContain(`[ERROR] ${file}:300000:8: `)
   expect(await brief(port, 'www.example.test.')).toBe('192.0.2.1')
   expect(await brief(port, 'h1.example.test.')).toBe('NXDOMAIN')
 })
@@ -176,11 +176,11 @@ test('while a zone alternates between two versions, every answer is entirely one
   expect([...seen].toSorted()).toEqual(['192.0.2.1 198.51.100.1 203.0.113.1', '192.0.2.2 198.51.100.2 203.0.113.2'])
 })
 
-test('ten thousand zones are loaded and served', async () => {
-  for (let i = 0; i < 10_000; i++) sandbox.write(`zones/z${i}.test`, zoneText([`www A 10.0.${i >> 8}.${i & 255}`]))
+test('two thousand zones are loaded and served', async () => {
+  for (let i = 0; i < 2000; i++) sandbox.write(`zones/z${i}.test`, zoneText([`www A 10.0.${i >> 8}.${i & 255}`]))
   const server = await serve()
-  await server.logged(/10000 zones with 40000 records loaded|All zones are loaded/u)
-  const numbers = Array.from({ length: 1000 }, (_, i) => i * 10)
+  await server.logged(/2000 zones with 8000 records loaded|All zones are loaded/u)
+  const numbers = Array.from({ length: 1000 }, (_, i) => i * 2)
   const answers = await exchangeUdp(
     port,
     numbers.map((i) => question(`www.z${i}.test.`)),
