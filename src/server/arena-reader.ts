@@ -1,5 +1,5 @@
-// One thread's access to the zones: between `enter` and `leave` nothing it can see is reused, and an arena that has
-// grown is picked up on the way in.
+// One thread's access to the zones: between `enter` and `leave` nothing it can see is reused, and a larger arena that
+// has taken the old one's place is picked up on the way in.
 
 import { receiveMessageOnPort } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
@@ -28,7 +28,7 @@ export class ArenaReader {
     this.refresh()
   }
 
-  /** Takes the longest view of the arena without waiting for the next query. */
+  /** Goes over to the newest arena without waiting for the next query: the old one is memory for nothing. */
   refresh(): void {
     this.enter()
     this.leave()

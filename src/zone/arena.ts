@@ -1,7 +1,7 @@
-// One shared buffer with every zone in it, and the allocator that only the loading thread uses. The buffer grows in
-// place: nothing is copied, offsets stay valid, and readers make longer views of it when `onGrow` has announced that.
-// Memory is given back in two steps: `retire` when no pointer leads there any more, `reclaim` when no reader can still
-// be looking (epoch.ts).
+// One shared buffer with every zone in it, and the allocator that only the loading thread uses. Readers see a
+// buffer; when it is full, a larger one takes its place (`onGrow`), so offsets stay valid and readers switch when
+// told. Memory is given back in two steps: `retire` when no pointer leads there any more, `reclaim` when no reader
+// can still be looking (epoch.ts).
 
 import { isEarlier } from './epoch.ts'
 import { align4, DIRECTORY, HEADER, MAGIC, TABLE } from './layout.ts'
@@ -21,7 +21,7 @@ interface Extent {
 }
 
 export class Arena {
-  readonly buffer: SharedArrayBuffer
+  buffer: SharedArrayBuffer
   words: Int32Array
   bytes: Uint8Array
   readonly #onGrow: (buffer: SharedArrayBuffer) => void
@@ -33,11 +33,9 @@ export class Arena {
   #used = 0
 
   constructor(initialBytes: number, onGrow: (buffer: SharedArrayBuffer) => void = () => {}) {
-    // Addresses are reserved up to the limit; memory is taken as the arena grows.
-    this.buffer = new SharedArrayBuffer(Math.min(align4(initialBytes), LARGEST_ARENA), { maxByteLength: LARGEST_ARENA })
-    const { words, bytes } = arenaViews(this.buffer)
-    this.words = words
-    this.bytes = bytes
+    this.buffer = new SharedArrayBuffer(Math.min(align4(initialBytes), LARGEST_ARENA))
+    this.words = new Int32Array(this.buffer)
+    this.bytes = new Uint8Array(this.buffer)
     this.#onGrow = onGrow
     this.words[HEADER.magic] = MAGIC
     const directory = this.allocate(DIRECTORY.words * 4)
@@ -147,25 +145,13 @@ export class Arena {
 
   #grow(bytes: number): void {
     const size = Math.min(Math.max(this.buffer.byteLength * 2, this.#top + bytes * 2), LARGEST_ARENA)
-    this.buffer.grow(size)
-    const views = arenaViews(this.buffer)
-    this.words = views.words
-    this.bytes = views.bytes
-    this.#onGrow(this.buffer)
-  }
-}
-
-/** Views of all that the buffer has now. They have a fixed length: views that follow the buffer's length are slow. */
-export function arenaViews(buffer: SharedArrayBuffer): {
-  readonly words: Int32Array
-  readonly bytes: Uint8Array
-  readonly view: DataView
-} {
-  const { byteLength } = buffer
-  return {
-    words: new Int32Array(buffer, 0, byteLength >> 2),
-    bytes: new Uint8Array(buffer, 0, byteLength),
-    view: new DataView(buffer, 0, byteLength),
+    const larger = new SharedArrayBuffer(size)
+    const target = new Uint8Array(larger)
+    target.set(this.bytes.subarray(0, this.#top))
+    this.buffer = larger
+    this.bytes = target
+    this.words = new Int32Array(larger)
+    this.#onGrow(larger)
   }
 }
 

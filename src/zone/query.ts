@@ -2,7 +2,6 @@
 // buffer behind the question. One per thread; nothing is allocated per query. Offsets called "message offsets" count
 // from the start of the packet, as compression pointers do.
 
-import { arenaViews } from './arena.ts'
 import { HASH_PRIME, HASH_SEED, LOWER } from './hash.ts'
 import { Sha1 } from './sha1.ts'
 import { HEADER, QUESTION_NAME } from './layout.ts'
@@ -160,10 +159,9 @@ export class Query {
   }
 
   attach(buffer: SharedArrayBuffer): void {
-    const { words, bytes, view } = arenaViews(buffer)
-    this.words = words
-    this.bytes = bytes
-    this.view = view
+    this.words = new Int32Array(buffer)
+    this.bytes = new Uint8Array(buffer)
+    this.view = new DataView(buffer)
   }
 
   /** Starts over for a packet; the response will grow in the same place. */
