@@ -2,7 +2,7 @@
 // have failed for several reasons: the most telling one is told.
 
 import { HoldfastError } from '../lib/errors.ts'
-import { type CallFailure, isOutcomeUnknown } from './failure.ts'
+import { type CallFailure, isOutcomeUnknown, mayRetry } from './failure.ts'
 import type { EtcdOptions } from './options.ts'
 
 /** What was to be done: `read "/zones/"`; and whether doing it twice would do no harm. */
@@ -50,7 +50,8 @@ function explainStatus(failure: CallFailure, what: string, { username }: EtcdOpt
     const text = `Cannot ${what}: etcd at "${endpoint.url}" has no space left; compact and defragment it, then disarm its alarm`
     return new HoldfastError('EtcdFailed', text, { cause: failure, retryable: true })
   }
-  return new HoldfastError('EtcdFailed', `Cannot ${what}: etcd says "${bare(message)}"`, { cause: failure })
+  const retryable = mayRetry(failure, false)
+  return new HoldfastError('EtcdFailed', `Cannot ${what}: etcd says "${bare(message)}"`, { cause: failure, retryable })
 }
 
 function explainSilence(failure: CallFailure, { what, repeatable }: Task): HoldfastError {

@@ -152,8 +152,18 @@ dns: { servers: 2, zones: ./zones, port: ${DNS_PORT} }`)
       await until('a start that was refused', () =>
         existsSync(lab.path(`machines/etcd-${i}/var/lib/etcd/member/snap/db`)),
       )
-    expect(await lab.up()).toMatchObject({ isReady: true, problems: [] })
+    const formed = await lab.up()
     expect((await etcdctl(as('root'), 'get', '/', '--prefix', '--keys-only')).stdout.trim()).toBe('')
+    // What the name servers knew stays in service, and the stack says so.
+    for (const server of [1, 2]) {
+      expect(await lab.dig(`${network}.20.${server}`, 'www.stored.test')).toEqual(['192.0.2.99'])
+      expect(formed.machines.find(({ machine }) => machine === `dns-${server}`)).toMatchObject({
+        state: 'degraded',
+        problem: 'etcd-zones: etcd has lost its keys; those known before are served until one is put again',
+      })
+    }
+    expect(await lab.client(`${HOLDFAST} zone put stored.test.zone`)).toMatchObject({ code: 0 })
+    await until('a stack that is ready', async () => (await lab.status()).isReady)
     expect(await lab.done('up', '--yes', '--detach')).toContain('No changes')
   }, 600_000)
 })

@@ -13,6 +13,8 @@ import type { DnsSpec } from './spec.ts'
 
 const TIMEOUT_MS = 3000
 const HTTP_TIMEOUT_MS = 5000
+/** The state of a source whose etcd was formed again and is empty: what was known stays in service. */
+const DOUBTED = 'doubted'
 
 /** What is read of /status. */
 interface ServerStatus {
@@ -81,7 +83,8 @@ async function report(
       waitsFor: failure === undefined ? undefined : reach === undefined ? 'its names' : 'the name server to start',
     },
     soa: answers.status === 'fulfilled' ? answers.value : undefined,
-    isFollowing: away === undefined,
+    // Waiting does not bring back what etcd has lost: that is for the operator.
+    isFollowing: told?.sources.every(({ state }) => state === 'following' || state === DOUBTED) ?? true,
   }
 }
 
@@ -137,7 +140,12 @@ function configurationProblem(status: ServerStatus | undefined): string | undefi
 }
 
 function sourceProblem(source: ServerStatus['sources'][number] | undefined): string | undefined {
-  return source && `${source.name}: ${source.error ?? source.state}`
+  if (source === undefined) return undefined
+  const state =
+    source.state === DOUBTED
+      ? 'etcd has lost its keys; those known before are served until one is put again'
+      : source.state
+  return `${source.name}: ${source.error ?? state}`
 }
 
 function zoneProblem(status: ServerStatus | undefined): string | undefined {
