@@ -108,6 +108,7 @@ export class ZoneJobs {
     if (accepted) for (const text of job.older.splice(0)) text.onDropped()
     const texts = [...job.older, ...job.newer]
     const newest = texts.pop()
+    for (const text of texts.splice(0, Math.max(0, texts.length - MOST_WAITING))) text.onDropped()
     if (newest !== undefined) this.#begin(newest, texts)
     this.#onIdle()
   }

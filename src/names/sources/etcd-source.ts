@@ -133,6 +133,8 @@ export class EtcdSource {
   start(): void {
     const { work, lane } = this.#options
     this.#tell()
+    // However long the last good state takes to read.
+    setTimeout(this.#settle, PATIENCE_MS.unknown).unref()
     work.add({
       lane,
       steps: this.#recall(),
