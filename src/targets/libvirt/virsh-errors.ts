@@ -54,5 +54,5 @@ function tell(words: string): string {
     .map((line) => line.replace(/^error: /u, '').trim())
     .filter((line) => line !== '')
   const reasons = lines.filter((line) => !/^failed to /iu.test(line) || line.startsWith('Failed to connect socket'))
-  return (reasons.length === 0 ? lines : reasons).join('; ')
+  return (reasons.length === 0 ? lines : reasons).join('; ') || 'virsh gives no reason'
 }

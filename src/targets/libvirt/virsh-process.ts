@@ -60,10 +60,12 @@ export class VirshProcess {
     const texts = commands.map((command) => `${commandText(command)}; echo ${mark}; echo --err ${mark}; `)
     const answers: Answer[] = []
     for (const { text, count } of joined(texts)) {
-      const { stdout, stderr, reason = '' } = await this.virsh([text], asked)
+      const { stdout, stderr, code } = await this.virsh([text], asked)
       const outputs = stdout.toString().split(mark)
       const errors = stderr.split(`error: ${mark}\n`)
-      if (isLost(stderr) || errors.length <= count) throw virshError(asked.action, this.uri, stderr || reason)
+      if (stdout.length === 0 && stderr === '')
+        throw unreachable(`Cannot ${asked.action} on ${this.uri}: virsh ended with ${code} and printed nothing`)
+      if (isLost(stderr) || errors.length <= count) throw virshError(asked.action, this.uri, stderr)
       for (let index = 0; index < count; index++) answers.push(answer(outputs[index], errors[index]))
     }
     return answers
