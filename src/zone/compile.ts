@@ -184,7 +184,9 @@ class Compiler {
     const table = yield* this.#writeTable()
     this.#words[record + ZONE.apex] = this.#nodes[APEX]
     this.#words[record + ZONE.table] = table
-    const sets = yield* recordSets(this.#builder, APEX, false)
+    // Only signatures are of interest, which most zones do not have.
+    const isSigned = this.#builder.hasSignature(APEX, TYPE.SOA)
+    const sets: RecordSets = isSigned ? yield* recordSets(this.#builder, APEX, false) : new Map()
     this.#words[record + ZONE.negative] = this.#place(this.#writer.writeNegative(this.#at, sets))
     yield* this.#writeProofs(record)
     this.#words[record + ZONE.flags] |= this.#flags

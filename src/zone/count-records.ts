@@ -3,10 +3,7 @@
 
 import { finish, Pace, type Steps } from '../dns/steps.ts'
 import type { ZoneBuilder } from './build.ts'
-import { LOWER } from './hash.ts'
-
-/** Longer chains are looked at with tables. */
-const FEW_RECORDS = 8
+import { FEW_RECORDS, isSameRecord } from './same-record.ts'
 
 export function countRecords(zone: ZoneBuilder): number {
   return finish(countRecordsSteps(zone))
@@ -33,7 +30,7 @@ function countFew(zone: ZoneBuilder, first: number): number {
   let count = 0
   for (let r = first; r >= 0; r = zone.nextRecord[r]) {
     let q = first
-    while (q !== r && !isSame(zone, q, r)) q = zone.nextRecord[q]
+    while (q !== r && !isSameRecord(zone, q, r)) q = zone.nextRecord[q]
     if (q === r) count++
   }
   return count
@@ -46,14 +43,4 @@ function* countMany(zone: ZoneBuilder, first: number, pace: Pace): Steps<number>
     if (pace.isDue(zone.rdataLength[r])) yield
   }
   return keys.size
-}
-
-function isSame(zone: ZoneBuilder, a: number, b: number): boolean {
-  const { recordType, rdataLength, rdataOffset, rdataBytes } = zone
-  const length = rdataLength[a]
-  if (recordType[a] !== recordType[b] || length !== rdataLength[b]) return false
-  // Most records differ in more than letter case, which is cheap to see.
-  for (let i = 0; i < length; i++)
-    if (LOWER[rdataBytes[rdataOffset[a] + i]] !== LOWER[rdataBytes[rdataOffset[b] + i]]) return false
-  return zone.rdataKey(a) === zone.rdataKey(b)
 }

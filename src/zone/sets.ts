@@ -9,6 +9,7 @@ import { RRSET, SETS, SETS_FLAG } from './layout.ts'
 import { type RecordSets, recordSets } from './record-sets.ts'
 import { RrsetWriter } from './rrset.ts'
 import type { Memory } from './rrset.ts'
+import { FEW_RECORDS, hasFewRecords, isSameRecord } from './same-record.ts'
 
 /** Beside SETS_FLAG, in the flags `write` returns: the name owns a link of a chain of proofs. */
 export const SIGNED = { nsec: 0x100, nsec3: 0x200 } as const
@@ -29,6 +30,9 @@ export class SetsWriter {
   /** No record is there twice. */
   readonly #unique: boolean
   readonly #single = [0]
+  /** The keys of the sets of a name with few records, and the records of one of them. */
+  readonly #keys = new Int32Array(FEW_RECORDS)
+  readonly #few: number[] = []
 
   constructor(builder: ZoneBuilder, memory: Memory, expires: ReadonlyMap<number, number> = new Map(), unique = false) {
     this.#builder = builder
@@ -43,6 +47,7 @@ export class SetsWriter {
     const first = this.#builder.firstRecord[name]
     // The usual name has one record.
     if (this.#builder.nextRecord[first] < 0) return this.#writeSingle(name, first, at, extraFlags)
+    if (sets === undefined && hasFewRecords(this.#builder, name)) return this.#writeFew(name, first, at, extraFlags)
     return this.#writeAll(name, sets ?? finish(recordSets(this.#builder, name, this.#unique)), at, extraFlags)
   }
 
@@ -71,6 +76,58 @@ export class SetsWriter {
     this.#single[0] = record
     const end = this.#writer.write(rrset, name, this.#single, -1, this.#expires.get(record) ?? 0)
     return { sets, flags, end }
+  }
+
+  /** The same as `#writeAll` without tables, which would take longer to make than a few records to compare. */
+  #writeFew(name: number, first: number, sets: number, extraFlags: number): WrittenSets {
+    const words = this.#words
+    const keys = this.#keys
+    const count = this.#collectKeys(first)
+    const pairs = (sets >> 2) + SETS.pairs
+    let end = sets + (SETS.pairs + count * 2) * 4
+    let flags = extraFlags
+    for (let i = 0; i < count; i++) {
+      flags |= flagOf(name, keys[i] & 0xffff)
+      words[pairs + i * 2] = keys[i]
+      words[pairs + i * 2 + 1] = end
+      this.#collect(first, keys[i])
+      end = this.#writer.write(end, name, this.#few, -1, this.#earliest(this.#few))
+    }
+    words[(sets >> 2) + SETS.count] = count | ((flags & 0xff) << 16)
+    for (let i = 0; i < count; i++) {
+      const covered = keys[i] >>> 16
+      if (covered === 0) continue
+      for (let k = 0; k < count; k++)
+        if (keys[k] === covered) words[(words[pairs + k * 2 + 1] >> 2) + RRSET.signatures] = words[pairs + i * 2 + 1]
+    }
+    return { sets, flags, end }
+  }
+
+  /** Puts the keys of the sets of a chain into `#keys`, in the order of their first records; returns how many. */
+  #collectKeys(first: number): number {
+    const { nextRecord } = this.#builder
+    const keys = this.#keys
+    let count = 0
+    for (let r = first; r >= 0; r = nextRecord[r]) {
+      const key = this.#builder.setKey(r)
+      let i = 0
+      while (i < count && keys[i] !== key) i++
+      if (i === count) keys[count++] = key
+    }
+    return count
+  }
+
+  /** Puts the records of one set into `#few`, without duplicates. */
+  #collect(first: number, key: number): void {
+    const builder = this.#builder
+    const records = this.#few
+    records.length = 0
+    for (let r = first; r >= 0; r = builder.nextRecord[r]) {
+      if (builder.setKey(r) !== key) continue
+      let i = this.#unique ? records.length : 0
+      while (i < records.length && !isSameRecord(builder, records[i], r)) i++
+      if (i === records.length) records.push(r)
+    }
   }
 
   #writeAll(name: number, recordsOf: RecordSets, sets: number, extraFlags: number): WrittenSets {
