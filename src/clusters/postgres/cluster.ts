@@ -11,7 +11,7 @@ import { changesOf } from './parameters/parameter-changes.ts'
 import type { ServerSetting } from './parameters/server-setting.ts'
 import { PatroniApi, type PatroniMember } from './patroni-api.ts'
 import type { PostgresSpec } from './spec.ts'
-import { describeCluster, isStreaming, isSynchronous, leaderOf, lookAt, type Sight } from './status.ts'
+import { describeCluster, failure, isStreaming, isSynchronous, leaderOf, lookAt, type Sight } from './status.ts'
 
 const LOOK_MS = 300
 const READY_TIMEOUT_MS = 180_000
@@ -38,27 +38,23 @@ export async function primaryOf(patroni: PatroniAccess, signal: AbortSignal): Pr
 /** Resolves when another member than that of the machine leads (a synchronous standby where there are some), and the old leader follows it. */
 export async function switchover(patroni: PatroniAccess, machine: string, signal: AbortSignal): Promise<void> {
   const own = patroni.members.find(({ name }) => name === machine)?.patroniName
-  // A standby that was restarted streams before Patroni counts it as synchronous, and Patroni hands over to no other.
-  await until(signal, async () => {
-    const sight = await lookAt(patroni, signal)
-    const isReady = leaderIn(sight).name !== own || (await canTakeOver(patroni, machine, sight, signal))
-    return isReady ? undefined : 'no standby can take over'
-  })
-  const leader = leaderIn(await lookAt(patroni, signal))
-  // After a failover there is nothing left to hand over.
-  if (leader.name === own) await handOver(patroni, leader, undefined, signal)
+  await handOver(patroni, ({ name }) => name === own, signal)
 }
 
-async function canTakeOver(
-  patroni: PatroniAccess,
-  machine: string,
+/** Patroni is asked whether it needs a synchronous standby, where it has none. */
+async function takeoverProblem(
+  { credentials }: PatroniAccess,
+  address: string,
   sight: Sight,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (!canSwitchOver(sight)) return false
-  if (sight.members?.some(isSynchronous)) return true
-  const { synchronous_mode } = await new PatroniApi(addressOf(patroni, machine), patroni.credentials).config(signal)
-  return synchronous_mode !== true
+): Promise<string | undefined> {
+  if (!canSwitchOver(sight)) return 'no standby can take over'
+  if (sight.members?.some(isSynchronous)) return undefined
+  const config = await new PatroniApi(address, credentials)
+    .config(signal)
+    .catch((error: unknown) => failure(error, signal))
+  if (typeof config === 'string') return config
+  return config.synchronous_mode === true ? 'no standby can take over' : undefined
 }
 
 /**
@@ -141,13 +137,15 @@ export async function removeMember(
   machine: { readonly name: string; readonly address: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const sight = await lookAt(patroni, signal)
-  const leader = leaderIn(sight)
-  const remaining = (sight.members ?? []).filter(({ host }) => host !== machine.address)
-  refuseTooFew(spec, machine.name, remaining)
-  if (leader.host !== machine.address) return
-  // Patroni accepts no other candidate than a synchronous standby where it has some.
-  await handOver(patroni, leader, remaining.find(isSynchronous)?.name, signal)
+  const isLeaving = ({ host }: PatroniMember) => host === machine.address
+  await until(signal, async () => {
+    const sight = await lookAt(patroni, signal)
+    if (leaderOf(sight) === undefined) return noLeader(sight)
+    const remaining = (sight.members ?? []).filter((member) => !isLeaving(member))
+    refuseTooFew(spec, machine.name, remaining)
+    return undefined
+  })
+  await handOver(patroni, isLeaving, signal)
 }
 
 function refuseTooFew({ patroni }: PostgresSpec, machine: string, remaining: readonly PatroniMember[]): void {
@@ -161,31 +159,51 @@ function refuseTooFew({ patroni }: PostgresSpec, machine: string, remaining: rea
   )
 }
 
-function leaderIn(sight: Sight): PatroniMember {
-  const leader = leaderOf(sight)
-  if (leader !== undefined) return leader
-  const reason = [...sight.statuses.values()].find((status) => typeof status === 'string')
-  throw new HoldfastError(
-    'NoPrimary',
-    `Cannot operate the PostgreSQL cluster: ${reason ?? 'it has no leader'}; expected a primary`,
-    { retryable: true },
-  )
+function noLeader({ statuses }: Sight): string {
+  return [...statuses.values()].find((status) => typeof status === 'string') ?? 'no leader'
 }
 
+/** Has the leader hand over if it is the member that `isOwn` accepts; after a failover there may be nothing left to hand over. */
 async function handOver(
   patroni: PatroniAccess,
-  leader: PatroniMember,
-  candidate: string | undefined,
+  isOwn: (member: PatroniMember) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const address = leader.host ?? patroni.members.find(({ patroniName }) => patroniName === leader.name)?.address
-  if (address === undefined) return
-  await new PatroniApi(address, patroni.credentials).switchover(leader.name, candidate, signal)
+  const own = await ownLeader(patroni, isOwn, signal)
+  if (own === undefined) return
+  await new PatroniApi(own.address, patroni.credentials).switchover(own.name, undefined, signal)
   // A Patroni that is stopped while its primary becomes a replica leaves PostgreSQL running.
   await until(signal, async () => {
     const sight = await lookAt(patroni, signal)
-    return isStreaming(leader.name, sight) ? undefined : `"${leader.name}" does not follow the new primary`
+    return isStreaming(own.name, sight) ? undefined : `"${own.name}" does not follow the new primary`
   })
+}
+
+/**
+ * Resolves with the leader once another member can take over from it; with undefined once a member leads that `isOwn` does not accept.
+ * A standby that was restarted streams before Patroni counts it as synchronous, and Patroni hands over to no other.
+ */
+async function ownLeader(
+  patroni: PatroniAccess,
+  isOwn: (member: PatroniMember) => boolean,
+  signal: AbortSignal,
+): Promise<{ readonly name: string; readonly address: string } | undefined> {
+  let own: { readonly name: string; readonly address: string } | undefined
+  await until(signal, async () => {
+    own = undefined
+    const sight = await lookAt(patroni, signal)
+    const leader = leaderOf(sight)
+    if (leader === undefined) return noLeader(sight)
+    const known = patroni.members.find(({ patroniName }) => patroniName === leader.name)
+    const address = leader.host ?? known?.address
+    if (!isOwn(leader) || address === undefined) return undefined
+    own = { name: leader.name, address }
+    if (known !== undefined) return takeoverProblem(patroni, address, sight, signal)
+    // A member that leaves is not in the stack file any more; only the leader itself reports which members stream.
+    const members = [...patroni.members, { name: leader.name, patroniName: leader.name, address }]
+    return takeoverProblem(patroni, address, await lookAt({ ...patroni, members }, signal), signal)
+  })
+  return own
 }
 
 async function untilReady(spec: PostgresSpec, patroni: PatroniAccess, signal: AbortSignal): Promise<void> {

@@ -51,7 +51,8 @@ export async function lookAt({ members, credentials }: PatroniAccess, signal: Ab
   }
 }
 
-function failure(error: unknown, signal: AbortSignal): string {
+/** Why a question to Patroni failed; throws if the signal is the reason. */
+export function failure(error: unknown, signal: AbortSignal): string {
   signal.throwIfAborted()
   if (error instanceof HoldfastError && error.code === 'PatroniRefused')
     return 'Patroni answers with an error; its log says more'
