@@ -38,6 +38,7 @@ function status(roles: Readonly<Record<string, string>>, more: Partial<StackStat
     problems: [],
     clusters: [],
     isSupervised: true,
+    unreadHypervisors: [],
     supervisorPid: 1,
     machines,
     names: [{ name: 'primary.pg.lab.test', addresses: primary === undefined ? [] : [primary.address] }],

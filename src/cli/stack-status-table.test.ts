@@ -35,6 +35,7 @@ function status(machines: readonly MachineStatus[], more: Partial<StackStatus> =
     problems: [],
     clusters: [],
     isSupervised: true,
+    unreadHypervisors: [],
     supervisorPid: 4711,
     machines,
     names: [],

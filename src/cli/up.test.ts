@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { HoldfastError } from '../lib/errors.ts'
 import { makePlan } from '../stack/plan.ts'
 import { PlanChangedError } from '../stack/plan-changed.ts'
-import type { StackStatus } from '../stack/status.ts'
-import { degradation, exitCodeFor, isBeforeChanges, refuseBadHost, settledStatus } from './up.ts'
+import type { MachineStatus, StackStatus } from '../stack/status.ts'
+import { exitCodeFor, isBeforeChanges, refuseBadHost, settledStatus, warnIfDegraded } from './up.ts'
 
 const plan = makePlan({ stack: 'lab', file: 'stack.yaml', machines: [], restarts: [], credentials: [], remarks: [] })
 
@@ -23,7 +23,7 @@ describe('a stack that is degraded', () => {
   const degraded: StackStatus = {
     ...{ stack: 'lab', file: 'stack.yaml', directory: '/lab', state: 'degraded', isReady: false, stoppedAt: undefined },
     ...{ problems: ['the disk at / is nearly full: 900 of 99000 MiB free'], clusters: [etcd('ready')] },
-    ...{ isSupervised: true, supervisorPid: 1, machines: [], names: [], examples: [] },
+    ...{ isSupervised: true, supervisorPid: 1, unreadHypervisors: [], machines: [], names: [], examples: [] },
   }
   const { signal } = new AbortController()
   const looksAt = async (statuses: readonly StackStatus[]) => {
@@ -32,28 +32,48 @@ describe('a stack that is degraded', () => {
     return { last: await settledStatus({ status }, signal), looks }
   }
 
+  const warnings = (status: StackStatus, json = false) => {
+    const lines: string[] = []
+    const stderr = { write: (text: string) => lines.push(text) > 0 } as never
+    warnIfDegraded(status, { io: { stderr }, json })
+    return lines
+  }
+
   test('by its disk is not waited for: it works, and "up" ends with 0 and a warning', async () => {
     expect(await looksAt([degraded])).toEqual({ last: degraded, looks: 1 })
     expect(exitCodeFor(degraded)).toBe(0)
-    expect(degradation(degraded)).toBe(
-      'lab works, but is degraded: the disk at / is nearly full: 900 of 99000 MiB free',
-    )
+    expect(warnings(degraded)).toEqual([
+      'holdfast: lab works, but is degraded: the disk at / is nearly full: 900 of 99000 MiB free\n',
+    ])
   })
 
   test('by a cluster or its supervisor is waited for', async () => {
     const blinking = { ...degraded, clusters: [etcd('degraded')] }
     const unsupervised = { ...degraded, isSupervised: false }
-    expect(await looksAt([blinking, unsupervised, degraded])).toEqual({ last: degraded, looks: 3 })
+    const unread = { ...degraded, unreadHypervisors: ['qemu:///system'] }
+    expect(await looksAt([blinking, unsupervised, unread, degraded])).toEqual({ last: degraded, looks: 4 })
+  })
+
+  test('without a supervisor, or with a hypervisor that cannot be read, ends "up" with 1', () => {
+    expect(exitCodeFor({ ...degraded, isSupervised: false })).toBe(1)
+    expect(exitCodeFor({ ...degraded, unreadHypervisors: ['qemu:///system'] })).toBe(1)
+  })
+
+  test('is reported with the problems of its machines, too; and not as text next to JSON', () => {
+    const machines = ['restart pending', 'the disk at / is nearly full', undefined].map(
+      (problem, index) => ({ machine: `etcd-${index + 1}`, problem }) as MachineStatus,
+    )
+    const both = { ...degraded, problems: ['the disk at / is nearly full'], machines }
+    expect(warnings(both)).toEqual([
+      'holdfast: lab works, but is degraded: the disk at / is nearly full; etcd-1: restart pending\n',
+    ])
+    expect(warnings(both, true)).toEqual([])
   })
 
   test('is neither one that is ready nor one that does not work', () => {
-    expect(degradation({ ...degraded, state: 'ready' })).toBeUndefined()
-    expect(degradation({ ...degraded, state: 'down' })).toBeUndefined()
-    expect([
-      exitCodeFor({ state: 'ready' }),
-      exitCodeFor({ state: 'down' }),
-      exitCodeFor({ state: 'stopped' }),
-    ]).toEqual([0, 1, 1])
+    const states = (['ready', 'down', 'stopped'] as const).map((state) => ({ ...degraded, state }))
+    expect(states.flatMap((status) => warnings(status))).toEqual([])
+    expect(states.map(exitCodeFor)).toEqual([0, 1, 1])
   })
 })
 

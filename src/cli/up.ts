@@ -89,8 +89,7 @@ async function up(operator: Operator, options: UpContext & UpFlags): Promise<num
     throw error
   }
   const status = await settledStatus(operator, signal)
-  const remark = degradation(status)
-  if (remark !== undefined) io.stderr.write(`holdfast: ${remark}\n`)
+  warnIfDegraded(status, { io, json })
   if (json) io.stdout.write(`${JSON.stringify(status, undefined, 2)}\n`)
   else if (detach)
     io.stdout.write(formatStackStatus(status, { colour, now: Date.now(), width: widthOf(io.stdout), examples: true }))
@@ -119,21 +118,29 @@ export async function settledStatus(
 }
 
 /** Ready; or every cluster is, and what is wrong does not pass by waiting, such as a disk that is nearly full. */
-function isSettled({ isReady, state, isSupervised, clusters }: StackStatus): boolean {
-  return isReady || (state === 'degraded' && isSupervised && clusters.every((cluster) => cluster.state === 'ready'))
+function isSettled(status: StackStatus): boolean {
+  const isUp = exitCodeFor(status) === EXIT.done
+  return status.isReady || (isUp && status.clusters.every((cluster) => cluster.state === 'ready'))
 }
 
-/** A stack that works, with something wrong, is one that was brought up. */
-export function exitCodeFor({ state }: Pick<StackStatus, 'state'>): number {
-  return state === 'ready' || state === 'degraded' ? EXIT.done : EXIT.failed
+/** A stack that works is up even if something is wrong with it; but a supervisor has to run, and all of it has to be known. */
+export function exitCodeFor(status: Pick<StackStatus, 'state' | 'isSupervised' | 'unreadHypervisors'>): number {
+  const { isSupervised, unreadHypervisors } = status
+  return isWorking(status) && isSupervised && unreadHypervisors.length === 0 ? EXIT.done : EXIT.failed
 }
 
-/** A warning; undefined unless the stack is degraded. */
-export function degradation({ stack, state, problems, machines }: StackStatus): string | undefined {
-  if (state !== 'degraded') return undefined
-  const own = machines.flatMap(({ machine, problem }) => (problem === undefined ? [] : [`${machine}: ${problem}`]))
-  const reasons = problems.length > 0 ? problems : own
-  return `${stack} works, but is degraded: ${reasons.join('; ')}`
+function isWorking({ state }: Pick<StackStatus, 'state'>): boolean {
+  return state === 'ready' || state === 'degraded'
+}
+
+/** With `json` the status on stdout has the reasons, and stderr only errors as JSON. */
+export function warnIfDegraded(status: StackStatus, { io, json }: { io: Pick<Io, 'stderr'>; json: boolean }): void {
+  const { stack, state, problems, machines } = status
+  if (state !== 'degraded' || json) return
+  const own = machines.flatMap(({ machine, problem }) =>
+    problem === undefined || problems.some((each) => each.includes(problem)) ? [] : [`${machine}: ${problem}`],
+  )
+  io.stderr.write(`holdfast: ${stack} works, but is degraded: ${[...problems, ...own].join('; ')}\n`)
 }
 
 async function bringUp(operator: Operator, plan: Plan, context: UpContext): Promise<void> {
@@ -163,7 +170,7 @@ async function failureText(operator: Operator, plan: Plan, error: unknown, signa
   if (signal.aborted) return isNew ? `interrupted; ${name} is not ready` : `interrupted; change to ${name} not complete`
   if (isNew) return `${name} is not ready`
   const status = await operator.status(AbortSignal.timeout(STATUS_MS)).catch(() => undefined)
-  if (status === undefined || exitCodeFor(status) !== EXIT.done) return `change not complete; ${name} is not ready`
+  if (status === undefined || !isWorking(status)) return `change not complete; ${name} is not ready`
   return isBeforeChanges(error)
     ? `change not applied; ${name} keeps running as before`
     : `change not complete; ${name} keeps running`

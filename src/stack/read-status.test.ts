@@ -149,6 +149,7 @@ test('a hypervisor that does not answer does not make a stack absent', async () 
   expect(status).toMatchObject({
     state: 'down',
     problems: expect.arrayContaining([`qemu:///system: ${error.message}`]),
+    unreadHypervisors: ['qemu:///system'],
   })
 })
 

@@ -28,10 +28,10 @@ export interface StatusOptions {
   readonly signal: AbortSignal
 }
 
-type Found = Pick<StackStatus, 'state' | 'isReady' | 'stoppedAt' | 'problems' | 'clusters' | 'machines' | 'names'>
+type Found = Omit<StackStatus, 'stack' | 'file' | 'directory' | 'isSupervised' | 'supervisorPid' | 'examples'>
 
 const KINDS: readonly MachineKind[] = ['etcd', 'dns', 'postgres', 'haproxy']
-const NOTHING = { problems: [], clusters: [], machines: [], names: [] } as const
+const NOTHING = { problems: [], unreadHypervisors: [], clusters: [], machines: [], names: [] } as const
 
 export async function readStatus(options: StatusOptions): Promise<Found> {
   const { stack, target, clients, machines, existing, expiries, isSupervised, isCreated, stoppedAt, signal } = options
@@ -73,6 +73,7 @@ export async function readStatus(options: StatusOptions): Promise<Found> {
     isReady: state === 'ready',
     stoppedAt: isStopped ? stoppedAt : undefined,
     problems,
+    unreadHypervisors: unread.map(({ where }) => where),
     clusters: clusters.map((cluster, index) => clusterState(kinds[index], cluster)),
     machines: rows,
     names,

@@ -31,6 +31,8 @@ export interface StackStatus {
   readonly isSupervised: boolean
   /** Where that is one process for the whole stack; undefined when it does not run. */
   readonly supervisorPid: number | undefined
+  /** Addresses of hypervisors that cannot be asked about their machines. */
+  readonly unreadHypervisors: readonly string[]
   readonly machines: readonly MachineStatus[]
   /** The names that matter, with what a name server of the stack answers: `primary.pg.lab.test`. */
   readonly names: readonly { readonly name: string; readonly addresses: readonly string[] }[]
