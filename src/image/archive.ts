@@ -73,7 +73,7 @@ export function chooseSources(targets: string, suite: string): Omit<Archive, 'se
   }
 }
 
-/** Of some archive, from now or from before. */
+/** An older version kept the hash of the sources even if no list could be fetched. */
 function hasLists(directory: string): boolean {
   return globSync(join(directory, 'lists/*Release')).length > 0
 }
@@ -109,13 +109,15 @@ function prepare(directory: string): string[] {
   ].flatMap((setting) => ['-o', setting])
 }
 
+/** Lists of packages belong to it. */
+export function hashOfSources(): string {
+  const files = globSync(SOURCE_FILES).toSorted()
+  return hashOf(files.map((file) => readFileSync(file, 'utf8')))
+}
+
 async function fetchLists(build: Build, directory: string, settings: readonly string[]): Promise<void> {
   const fetched = join(directory, 'fetched')
-  const sources = hashOf(
-    globSync(SOURCE_FILES)
-      .toSorted()
-      .map((file) => readFileSync(file, 'utf8')),
-  )
+  const sources = hashOfSources()
   const before = statSync(fetched, { throwIfNoEntry: false })
   const isOfThem = before !== undefined && readFileSync(fetched, 'utf8') === sources
   if (isOfThem && Date.now() - before.mtimeMs < FRESH_MS) return
@@ -124,7 +126,8 @@ async function fetchLists(build: Build, directory: string, settings: readonly st
     // Without this setting apt only warns of what it cannot fetch.
     await readStep(build, ['apt-get', '--quiet', 'update', ...settings, '-o', 'APT::Update::Error-Mode=any'])
   } catch (error) {
-    if (build.signal.aborted || !hasLists(directory)) throw error
+    // Lists of other sources would make an image of packages that these do not have.
+    if (build.signal.aborted || !isOfThem || !hasLists(directory)) throw error
     build.onProgress('not all lists of packages can be fetched; using those from before')
     return
   }
