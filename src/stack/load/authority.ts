@@ -2,6 +2,7 @@
 
 import type { AuthorityDocument, PostgresMemberDocument } from '../../clusters/postgres/schema.ts'
 import type { Path } from '../../document/located.ts'
+import { quote } from '../../document/values.ts'
 import { HoldfastError } from '../../lib/errors.ts'
 import { loadAuthority, validityProblem } from '../../pki/authority.ts'
 import type { StackDocument } from '../schema.ts'
@@ -47,7 +48,10 @@ function checked({ path, value }: Given<AuthorityDocument>, resolver: StackResol
 
 function checkAlgorithm(type: string, value: AuthorityDocument, path: Path, resolver: StackResolver): void {
   const algorithm = ALGORITHMS[type]
-  for (const name of ['key_algorithm', 'key_algorithmn'] as const)
-    if (value[name] !== undefined && value[name].toUpperCase() !== algorithm)
-      resolver.problem([...path, name], `the key is of type ${algorithm}; expected "${algorithm}", or no "${name}"`)
+  for (const name of ['key_algorithm', 'key_algorithmn'] as const) {
+    const given = value[name]
+    if (given === undefined || given.toUpperCase() === algorithm) continue
+    const problem = `${quote(given)} is not the type of the key; expected "${algorithm}", or no "${name}"`
+    resolver.problem([...path, name], problem)
+  }
 }

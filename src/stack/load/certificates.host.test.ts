@@ -79,7 +79,7 @@ describe('an authority', () => {
       'ca',
       'ca',
       ', key_algorithm: RSA',
-      'ca.key_algorithm: the key is of type ECDSA; expected "ECDSA", or no "key_algorithm"',
+      'ca.key_algorithm: "RSA" is not the type of the key; expected "ECDSA", or no "key_algorithm"',
     ],
   ])('%s is refused', async (_, certificate, key, more, message) => {
     const found = await problems(ca(certificate, key, more), { files })
