@@ -2,7 +2,7 @@
 // (`etcd`, `cluster`, …) may repeat it, and then have to agree.
 
 import { z } from 'zod'
-import { flag, list, map, number, pem, preset, secret, text, written } from '../../document/values.ts'
+import { flag, list, map, number, pem, preset, quote, secret, text, written } from '../../document/values.ts'
 import { machines } from '../../machine/schema.ts'
 import { ip } from '../../machine/schema-networks.ts'
 import { machineShape, settingsShape } from '../machine-variables.ts'
@@ -102,6 +102,15 @@ const member = map({
 }).meta({ id: 'etcd-member' })
 export type EtcdMemberDocument = z.output<typeof member>
 
+/** The script that sets up users compares it with keys as etcdctl prints them, one in each line, with others escaped. */
+const keyPrefix = text('what keys begin with').refine(
+  (prefix) => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+$/u.test(prefix) && !/["\\]/u.test(prefix),
+  {
+    error: ({ input }) =>
+      `${quote(String(input))} has a quotation mark, a backslash or a character that is not printable in it; expected what keys begin with`,
+  },
+)
+
 const user = map({
   name: written(
     (word) => (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/u.test(word) ? word : undefined),
@@ -112,7 +121,7 @@ const user = map({
   permissions: list(
     map({
       access: z.enum(['read', 'write', 'readwrite']).describe('What it may do there.'),
-      prefix: text('what keys begin with').describe('What the keys begin with.'),
+      prefix: keyPrefix.describe('What the keys begin with.'),
     }),
     'a list of maps with "access" and "prefix"',
   ).describe('Keys the user may use; no others.'),

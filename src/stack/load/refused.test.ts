@@ -263,6 +263,11 @@ describe('etcd', () => {
       `etcd: { members: 3, users: [{ name: a, permissions: [{ access: raed, prefix: / }] }] }`,
       'etcd.users[0].permissions[0].access: unknown word "raed"; did you mean "read"?',
     ],
+    ...['"a\\n/b/"', `'/a"/'`, String.raw`'/a\/'`].map((prefix) => [
+      `the prefix ${prefix}`,
+      `etcd: { members: 3, users: [{ name: a, permissions: [{ access: write, prefix: ${prefix} }] }] }`,
+      'has a quotation mark, a backslash or a character that is not printable in it; expected what keys begin with',
+    ]),
     [
       'an empty password of root',
       `etcd: { members: 3, client_cert_auth: false, authentication_bootstrap: { root_password: "" } }`,
