@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
@@ -408,6 +408,28 @@ describe.each([{ clientCertAuth: true }, { clientCertAuth: false }])('a new clus
     await root.authDisable()
     expect(await cluster.setUp()).toContain(NOTHING_TO_DO)
     expect(await root.isAuthEnabled(signal)).toBe(true)
+  })
+
+  test('that an older version took is taken again, too: it did not make the file that is lost with the data', async () => {
+    const root = cluster.client('root')
+    await root.userAdd('operator', 'operator')
+    await root.put(bytes('/mine'), bytes('2'))
+    await root.authDisable()
+    const machine = cluster.at('etcd-1')
+    rmSync(join(machine.path('/var/lib/etcd'), 'member/authentication-enabled'))
+    const enabled = machine.path('/var/lib/etcd-auth/enabled')
+    // As if the data had been made after it.
+    utimesSync(enabled, 0, 0)
+    await expect(cluster.setUp()).rejects.toThrow(
+      /etcd was formed again, or authentication was disabled, and .* did not make: user operator; key \/mine; expected only keys that users of the stack may write; remove the rest with etcdctl$/mu,
+    )
+    utimesSync(enabled, new Date(), new Date())
+    await machine.end('etcd')
+    cluster.start('etcd-1')
+    await until('etcd', async () => !(await root.isAuthEnabled(signal).catch(() => true)))
+    expect(await cluster.setUp()).toContain(NOTHING_TO_DO)
+    expect(await root.isAuthEnabled(signal)).toBe(true)
+    await root.userDelete('operator')
   })
 
   test('that lost its data is a new one: only keys that users of the stack may write are expected', async () => {

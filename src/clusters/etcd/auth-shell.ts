@@ -158,8 +158,20 @@ refuse_foreign() {
   found=$(foreign "$@")
   [ -n "$found" ] || return 0
   found=$(printf '%s\n' "$found" | tr -cd '[:print:]\n' | cut -c 1-100 | head -n 10 | paste -s -d ';' | sed 's/;/; /g')
+  # PostgreSQL may still have its data, so the hint does not name --purge.
+  [ ! -e "$enabled" ] || refuse 'Cannot enable authentication: etcd was formed again, or authentication was disabled,' \
+    "and etcd has what this stack did not make: $found;" \
+    'expected only keys that users of the stack may write; remove the rest with etcdctl'
   refuse "Cannot enable authentication: etcd is new and has what this stack did not make: $found;" \
     'expected nothing; remove it with etcdctl, or the whole stack with "holdfast down --purge"'
+}
+
+# Whether authentication was enabled with the data that etcd has now. Older versions made only $enabled; it is about this data if
+# it is newer than etcd's log. etcd touches its directories at each start, so the time of creation counts.
+is_checked() {
+  [ ! -e "$checked" ] || return 0
+  [ -e "$enabled" ] || return 1
+  created=$(stat -c %W "${'$'}{checked%/*}/wal") && [ "$created" -gt 0 ] && [ "$(stat -c %Y "$enabled")" -gt "$created" ]
 }
 
 # begin USER...
@@ -170,7 +182,7 @@ begin() {
   ! is_open || open=yes
   users=$(ctl user list)
   roles=$(ctl role list)
-  if [ $open = yes ] && [ ! -e "$checked" ]; then refuse_foreign "$@"; fi
+  if [ $open = yes ] && ! is_checked; then refuse_foreign "$@"; fi
 }
 
 finish() {
