@@ -10,15 +10,15 @@ test('only a few texts wait, however fast they come and however many are refused
   const jobs = new ZoneJobs(work, () => {})
   const source = {} as ZoneSource
   let waiting = 0
-  let isRefused = false
+  const verdict = { isRefused: false }
   const text = (): JobOptions => {
     waiting++
     const ended = () => void waiting--
     return {
       ...{ source, keepsText: true, lane: 'etcd' },
       *steps() {
-        isRefused = false
-        while (!isRefused) {
+        verdict.isRefused = false
+        while (!verdict.isRefused) {
           now += 2
           yield
         }
@@ -30,7 +30,7 @@ test('only a few texts wait, however fast they come and however many are refused
   jobs.begin(text())
   for (let round = 0; round < 50; round++) {
     for (let i = 0; i < 8; i++) jobs.begin(text())
-    isRefused = true
+    verdict.isRefused = true
     for (let i = 0; i < 4; i++) deferred.shift()?.()
   }
   // The one that is read, 8 before it and 8 after it.
