@@ -47,7 +47,11 @@ test(`supervisor, keeper and services are killed at random: everything runs exac
     ]
     for (const find of [pick(victims), () => stack.processes(pick(MACHINES))[0]]) {
       const pid = await find()
-      if (pid !== undefined) process.kill(pid, 'SIGKILL')
+      if (pid !== undefined) {
+        process.kill(pid, 'SIGKILL')
+        // On a busy machine a process lives on for a moment, and would be taken for one that nobody killed.
+        await until('its end', () => commandOf(pid).length === 0)
+      }
       await sleep(random.below(100))
     }
     // One of the two may be gone at any time; both at once would leave nobody.
